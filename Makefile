@@ -1,0 +1,43 @@
+# Everything from an empty machine: python3.11 or newer, make, git and a package index.
+SHELL := /bin/sh
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+UV := $(BIN)/uv
+COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+	--no-emit-find-links --custom-compile-command "make lock"
+
+.PHONY: setup serve test check format lock bench prove clean
+
+setup: .venv/ready ## the virtual environment with everything, from hash-locked requirements
+
+.venv/ready: requirements/bootstrap.lock requirements/dev.lock pyproject.toml client/pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.lock
+	$(UV) pip sync --quiet --require-hashes requirements/dev.lock requirements/bootstrap.lock
+	$(UV) pip install --quiet --no-deps --no-build-isolation -e ./client -e .
+	touch $@
+
+serve: setup ## migrate the database and start the server
+	$(BIN)/nextbatch serve
+
+test: setup ## the whole suite, on SQLite and on PostgreSQL
+	$(BIN)/python -m pytest -n 2
+
+check: setup ## lint, format, types, architecture
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup ## put the code in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: setup ## resolve the requirements anew
+	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock
+	$(COMPILE) pyproject.toml --no-emit-package nextbatch -o requirements/server.lock
+	$(COMPILE) pyproject.toml --no-emit-package nextbatch --group dev --group bench -o requirements/dev.lock
+
+clean: ## forget the environment and the caches (never the data)
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

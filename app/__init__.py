@@ -1,0 +1,1 @@
+"""Nextbatch: the next batch of experiments, as a service."""
