@@ -14,7 +14,7 @@ setup: .venv/ready ## the virtual environment with everything, from hash-locked 
 .venv/ready: requirements/bootstrap.lock requirements/dev.lock pyproject.toml client/pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.lock
-	$(UV) pip sync --quiet --require-hashes requirements/dev.lock requirements/bootstrap.lock
+	$(UV) pip sync --quiet --compile-bytecode --require-hashes requirements/dev.lock requirements/bootstrap.lock
 	$(UV) pip install --quiet --no-deps --no-build-isolation -e ./client -e .
 	touch $@
 

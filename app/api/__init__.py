@@ -1,0 +1,1 @@
+"""HTTP: routes read, call one use case and shape the answer; everything refused becomes a problem document."""

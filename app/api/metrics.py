@@ -1,0 +1,31 @@
+"""Prometheus metrics, right also with several worker processes on one machine."""
+
+import os
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+
+@dataclass(frozen=True)
+class Metrics:
+    registry: CollectorRegistry
+    requests: Counter
+    seconds: Histogram
+
+    def exposition(self) -> bytes:
+        """All processes' numbers when they share a folder (PROMETHEUS_MULTIPROC_DIR), else this one's."""
+        if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+            return generate_latest(self.registry)
+        everyone = CollectorRegistry()
+        MultiProcessCollector(everyone)
+        return generate_latest(everyone)
+
+
+def new_metrics() -> Metrics:
+    registry = CollectorRegistry()
+    return Metrics(
+        registry,
+        Counter("nextbatch_requests", "Requests answered", ["method", "route", "status"], registry=registry),
+        Histogram("nextbatch_request_seconds", "Time to answer", ["route"], registry=registry),
+    )

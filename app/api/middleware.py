@@ -1,0 +1,123 @@
+"""What happens to every request, in plain ASGI: an id, a log line, a metric, limits, headers.
+
+Plain ASGI because Starlette's BaseHTTPMiddleware buffers streams and hides disconnects.
+"""
+
+import re
+from time import perf_counter
+from uuid import uuid4
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api import problems
+from app.api.metrics import Metrics
+from app.domain.errors import BodyTooLarge, WrongOrigin
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
+
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Observed:
+    """Outermost: names the request, times it, logs it, and turns a bug into a clean 500."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app = app
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        claimed = Headers(scope=scope).get("x-request-id", "")
+        request_id = scope["request_id"] = claimed if _REQUEST_ID.fullmatch(claimed) else uuid4().hex
+        status, started = 0, perf_counter()
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = request_id
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            try:
+                await self.app(scope, receive, sending)
+            except Exception:
+                structlog.get_logger().exception("bug", path=scope["path"], method=scope["method"])
+                if status:  # too late for a clean answer
+                    raise
+                await problems.internal_error(request_id)(scope, receive, sending)
+            finally:
+                self._note(scope, status, perf_counter() - started)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "unmatched")
+        self.metrics.requests.labels(scope["method"] if status != 405 else "other", route, status).inc()
+        self.metrics.seconds.labels(route).observe(seconds)
+        structlog.get_logger().info(
+            "request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1e3, 2)
+        )
+
+
+class HostAllowed:
+    """Answers only to the names it was given, so that no other site's page can reach a server on this machine."""
+
+    def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:
+        self.app = app
+        self.hosts = frozenset(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "*" in self.hosts or self._name(scope) in self.hosts:
+            await self.app(scope, receive, send)
+        else:
+            await problems.refusal(WrongOrigin(), scope.get("request_id"))(scope, receive, send)
+
+    def _name(self, scope: Scope) -> str:
+        host = Headers(scope=scope).get("host", "").lower()
+        return re.sub(r":\d*$", "", host)
+
+
+class BodyLimited:
+    """Refuses a body above the limit: at once when it says its length, else as soon as it has sent too much.
+
+    JSON is read into memory and has a limit of its own; everything else goes to a temporary file.
+    """
+
+    def __init__(self, app: ASGIApp, most_bytes: int, most_json_bytes: int) -> None:
+        self.app = app
+        self.most_bytes = most_bytes
+        self.most_json_bytes = most_json_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        most = self.most_json_bytes if "json" in headers.get("content-type", "json") else self.most_bytes
+        declared = headers.get("content-length", "0")
+        if declared.isdigit() and int(declared) > most:
+            await problems.refusal(BodyTooLarge(), scope.get("request_id"))(scope, receive, send)
+            return
+        received = 0
+
+        async def receiving() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > most:
+                raise BodyTooLarge
+            return message
+
+        await self.app(scope, receiving, send)

@@ -1,0 +1,165 @@
+"""Problem documents (RFC 9457): one table of codes, one shape, for every error there is.
+
+Nothing that was sent is repeated: a problem says where, which rule, and how to mend it.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from app.domain import errors
+from app.domain.errors import Invalid, Refusal, Unavailable
+from app.domain.findings import Finding
+
+MEDIA_TYPE = "application/problem+json"
+MOST_ERRORS = 100
+
+# code → status. A test holds it against the exceptions of the domain and against the documentation.
+STATUSES: dict[str, int] = {
+    errors.Malformed.code: 400,
+    errors.JsonLimits.code: 400,
+    errors.DuplicateMember.code: 400,
+    errors.Unauthenticated.code: 401,
+    errors.Denied.code: 403,
+    errors.Missing.code: 404,
+    errors.StudyNotFound.code: 404,
+    errors.CandidateNotFound.code: 404,
+    errors.KeyNotFound.code: 404,
+    "method-not-allowed": 405,
+    errors.Conflict.code: 409,
+    errors.StudyExists.code: 409,
+    errors.StudyNotActive.code: 409,
+    errors.ForbiddenTransition.code: 409,
+    errors.CandidatesInUse.code: 409,
+    errors.StudyDeleted.code: 410,
+    errors.PreconditionFailed.code: 412,
+    errors.BodyTooLarge.code: 413,
+    errors.UnsupportedMediaType.code: 415,
+    errors.WrongOrigin.code: 421,
+    errors.Invalid.code: 422,
+    errors.InvalidCandidates.code: 422,
+    errors.IdempotencyKeyReused.code: 422,
+    errors.PreconditionRequired.code: 428,
+    errors.Refusal.code: 400,
+    "internal-error": 500,
+    errors.Unavailable.code: 503,
+    errors.DatabaseBusy.code: 503,
+    errors.OutcomeUnknown.code: 503,
+    errors.Overloaded.code: 503,
+    errors.StorageFull.code: 507,
+}
+
+
+def problem(code: str, detail: str, request_id: str | None, **members: Any) -> Response:
+    """The one shape of an error."""
+    status = STATUSES[code]
+    document = {
+        "type": f"/problems/{code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "code": code,
+        "detail": detail,
+        "request_id": request_id,
+        **members,
+    }
+    return Response(json.dumps(document), status, media_type=MEDIA_TYPE)
+
+
+def refusal(error: Refusal, request_id: str | None) -> Response:
+    members = dict(error.facts)
+    if isinstance(error, Invalid):
+        members["errors"] = [_plain(finding) for finding in error.findings[:MOST_ERRORS]]
+    response = problem(error.code, str(error), request_id, **members)
+    if isinstance(error, Unavailable):
+        response.headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, errors.Unauthenticated):
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def install(app: FastAPI) -> None:
+    """Every error of this application leaves as a problem document."""
+    app.add_exception_handler(Refusal, _on_refusal)
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(HTTPException, _on_http_exception)
+
+
+def internal_error(request_id: str | None) -> Response:
+    """A bug: the incident's id, nothing else."""
+    return problem("internal-error", "This is a bug of the server; its log has more under the request id.", request_id)
+
+
+def documented(*codes: str) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route: the problems it may answer with, by status."""
+    by_status: dict[int, list[str]] = {}
+    for code in codes:
+        by_status.setdefault(STATUSES[code], []).append(code)
+    return {
+        status: {
+            "description": f"{HTTPStatus(status).phrase}: {', '.join(f'`{code}`' for code in listed)}.",
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status, listed in sorted(by_status.items())
+    }
+
+
+def _request_id(request: Request) -> str | None:
+    return request.scope.get("request_id")
+
+
+async def _on_refusal(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)  # noqa: S101  (narrows for mypy)
+    if isinstance(error, Unavailable):
+        structlog.get_logger().warning("unavailable", code=error.code, cause=repr(error.__cause__))
+    return refusal(error, _request_id(request))
+
+
+async def _on_invalid_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    findings = [_finding(entry) for entry in error.errors()]
+    in_path = any(entry["loc"][0] == "path" for entry in error.errors())
+    if in_path and request.method != "PUT":  # nothing can have such a name
+        return refusal(errors.Missing(), _request_id(request))
+    return refusal(Invalid(findings), _request_id(request))
+
+
+async def _on_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    if isinstance(error.__cause__, Refusal):  # FastAPI wraps what reading the body raised
+        return refusal(error.__cause__, _request_id(request))
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        response = problem("method-not-allowed", "This address does not take that method.", _request_id(request))
+        response.headers.update(error.headers or {})
+        return response
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return refusal(errors.Missing(), _request_id(request))
+    return refusal(errors.Malformed("The request could not be read."), _request_id(request))
+
+
+def _plain(finding: Finding) -> Mapping[str, Any]:
+    return {name: value for name, value in asdict(finding).items() if value is not None}
+
+
+# What pydantic would say by repeating the input, in our own words.
+_RULES = {
+    "union_tag_invalid": "Not one of the known kinds.",
+    "union_tag_not_found": "The kind is missing.",
+    "json_invalid": "Not JSON.",
+}
+
+
+def _finding(entry: Mapping[str, Any]) -> Finding:
+    kind, place, *path = entry["type"], *entry["loc"]
+    message = _RULES.get(kind, entry["msg"].removeprefix("Value error, "))
+    if place == "body":
+        pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
+        return Finding(kind, message, pointer=pointer)
+    return Finding(kind, f"{place} {'.'.join(map(str, path))}: {message}")

@@ -1,0 +1,3 @@
+"""/v1/studies/{study}/candidates"""
+from fastapi import APIRouter
+router = APIRouter()

@@ -1,0 +1,43 @@
+"""For whoever runs the server: is it alive, is it ready, how is it doing."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from app.api.dependencies import resources
+from app.api.problems import documented
+from app.api.schemas.shape import Shape
+from app.services.readiness import must_be_ready
+from app.services.resources import Resources
+
+router = APIRouter(tags=["operations"], responses=documented("misdirected-host", "internal-error"))
+
+
+class Fine(Shape):
+    status: Literal["ok"] = "ok"
+
+
+@router.get("/healthz", summary="The process answers")
+def health() -> Fine:
+    return Fine()
+
+
+@router.get(
+    "/readyz",
+    summary="The database is reachable and its schema is the newest",
+    responses=documented("database-unavailable", "database-busy", "overloaded"),
+)
+def ready(known: Annotated[Resources, Depends(resources)]) -> Fine:
+    must_be_ready(known.database)
+    return Fine()
+
+
+@router.get(
+    "/metrics",
+    summary="Metrics in Prometheus' text format",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Metrics"}},
+)
+def metrics(request: Request) -> Response:
+    return Response(request.app.state.metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,41 @@
+"""API keys on the wire. The secret appears once, in the answer that makes the key."""
+
+from typing import Literal
+
+from pydantic import AwareDatetime, Field
+
+from app.api.schemas.shape import Line, Name, Request, Shape
+from app.domain.access import Key, Role
+
+
+class KeyRequest(Request):
+    name: Line = Field(min_length=1, description="Whose or what it is for.", examples=["bench-2 tablet"])
+    role: Literal["technician", "client", "dashboard", "scientist", "admin"]
+    studies: list[Name] = Field(default=[], max_length=1000, description="Studies it may see; an admin sees all.")
+    expires_at: AwareDatetime | None = Field(default=None, strict=False, description="With a time zone; never if null.")
+
+
+class KeyOut(Shape):
+    id: str
+    name: str
+    role: Role
+    studies: tuple[str, ...]
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+
+
+class NewKey(KeyOut):
+    key: str | None = Field(description="The key itself, shown once; null when the same request is answered again.")
+
+
+class KeyList(Shape):
+    keys: tuple[KeyOut, ...]
+
+
+def key_out(key: Key) -> KeyOut:
+    return KeyOut.model_validate(key)
+
+
+def new_key(key: Key, spelling: str | None) -> NewKey:
+    return NewKey(**vars(key_out(key)), key=spelling)

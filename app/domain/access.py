@@ -1,0 +1,62 @@
+"""Who may do what: roles, their scopes, and the key that carries them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.errors import Denied
+
+
+class Role(StrEnum):
+    TECHNICIAN = "technician"
+    CLIENT = "client"
+    DASHBOARD = "dashboard"
+    SCIENTIST = "scientist"
+    ADMIN = "admin"
+
+
+class Scope(StrEnum):
+    """What one endpoint needs. A route names exactly one."""
+
+    READ = "read"  # see granted studies
+    REPORT = "report"  # observations, and corrections of one's own
+    CORRECT = "correct"  # corrections of anybody's
+    ASK = "ask"  # new batches
+    MANAGE = "manage"  # create studies, change and delete them, upload candidates
+    KEYS = "keys"  # API keys
+
+
+SCOPES: dict[Role, frozenset[Scope]] = {
+    Role.TECHNICIAN: frozenset({Scope.READ, Scope.REPORT}),
+    Role.CLIENT: frozenset({Scope.READ, Scope.REPORT, Scope.ASK}),
+    Role.DASHBOARD: frozenset({Scope.READ}),
+    Role.SCIENTIST: frozenset({Scope.READ, Scope.REPORT, Scope.CORRECT, Scope.ASK, Scope.MANAGE}),
+    Role.ADMIN: frozenset(Scope),
+}
+
+
+@dataclass(frozen=True)
+class Key:
+    """An API key as the server knows it: never its secret."""
+
+    id: str
+    name: str
+    role: Role
+    created_at: str
+    expires_at: str | None = None
+    revoked_at: str | None = None
+    studies: tuple[str, ...] = ()  # names it is granted; an admin needs none
+
+    def may(self, scope: Scope) -> bool:
+        return scope in SCOPES[self.role]
+
+    def must(self, scope: Scope) -> None:
+        if not self.may(scope):
+            raise Denied(role=self.role.value, scope=scope.value)
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who does it: the key that signed, and the request it came with."""
+
+    key: Key
+    request_id: str

@@ -1,0 +1,62 @@
+"""The composition root: settings in, a ready application out. Everything is built here and passed downwards."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from app import logs
+from app.api import problems
+from app.api.metrics import new_metrics
+from app.api.middleware import BodyLimited, HostAllowed, Observed
+from app.api.routes import candidates, keys, operations, studies
+from app.api.schemas.shape import Problem
+from app.services.arrays import ArrayCache
+from app.services.resources import Resources
+from app.settings import Settings
+from app.storage.database import open_database
+
+DESCRIPTION = """The next batch of experiments, as a service.
+
+Errors are problem documents (RFC 9457) with a stable `code`. Every write takes an `Idempotency-Key`."""
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The server; its database must exist and be migrated (`nextbatch serve` does both)."""
+    settings = settings or Settings()
+    logs.configure(settings.log_format, settings.log_level)
+    app = FastAPI(
+        title="Nextbatch", version=version("nextbatch-server"), description=DESCRIPTION, lifespan=_lifespan, docs_url=None, redoc_url=None
+    )
+    app.state.resources = Resources(
+        settings,
+        open_database(settings.database_address, settings.database_connections),
+        ArrayCache(settings.cache_bytes),
+    )
+    app.state.metrics = new_metrics()
+    for routes in (studies, candidates, keys, operations):
+        app.include_router(routes.router)
+    problems.install(app)
+    app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)
+    app.add_middleware(HostAllowed, hosts=settings.allowed_hosts)
+    app.add_middleware(Observed, metrics=app.state.metrics)  # the last added is the outermost
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.resources.database.dispose()
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's document plus the shape of problems, which no route returns by type."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        document["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+        app.openapi_schema = document
+    return app.openapi_schema

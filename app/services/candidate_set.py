@@ -1,0 +1,146 @@
+"""A study's candidates as one table: look up keys, read rows, filter and sort, without copying what is not asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from app.domain.candidates import Column
+from app.domain.studies import Study
+from app.services.arrays import ArrayCache
+from app.storage import candidates as rows
+from app.storage import texts
+from app.storage.candidates import Block, Unavailable
+
+Array = NDArray[Any]
+Value = float | bool | str | None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    number: int
+    key: str
+    features: dict[str, Value]
+    attributes: dict[str, Value]
+    available: bool
+    reason: str | None
+
+
+class CandidateSet:
+    """The candidates of one study at one moment; candidate i is row i over all blocks."""
+
+    def __init__(self, connection: Connection, arrays: ArrayCache, study: Study) -> None:
+        self._connection = connection
+        self._arrays = arrays
+        self._blocks = rows.blocks(connection, study)
+        self._features = [column for column in study.columns if column.role == "feature"]
+        self._attributes = [column for column in study.columns if column.role == "attribute"]
+        self.unavailable: dict[int, Unavailable] = rows.unavailable(connection, study)
+
+    def __len__(self) -> int:
+        return sum(block.rows for block in self._blocks)
+
+    def find(self, key: str) -> int | None:
+        """The candidate with this key."""
+        for block in self._blocks:
+            found = self._find_in(block, key)
+            if found is not None:
+                return block.first + found
+        return None
+
+    def keys(self, numbers: Sequence[int] | Array) -> list[str]:
+        return [str(text) for text in self._gather(numbers, self._keys_in)]
+
+    def read(self, numbers: Sequence[int] | Array) -> list[Candidate]:
+        """Some candidates, whole."""
+        keys = self.keys(numbers)
+        features = [(column.name, self.values(column, numbers)) for column in self._features]
+        attributes = [(column.name, self.values(column, numbers)) for column in self._attributes]
+        return [
+            Candidate(
+                int(number),
+                keys[i],
+                {name: values[i] for name, values in features},
+                {name: values[i] for name, values in attributes},
+                available=int(number) not in self.unavailable,
+                reason=switched.reason if (switched := self.unavailable.get(int(number))) else None,
+            )
+            for i, number in enumerate(numbers)
+        ]
+
+    def values(self, column: Column, numbers: Sequence[int] | Array) -> list[Value]:
+        """One column of some candidates, as people see it."""
+        if column.role == "attribute" and column.kind == "text":
+            return list(self._gather(numbers, lambda block, local: self._attribute_texts(block, column, local)))
+        raw = self.column(column)[np.asarray(numbers, dtype=np.intp)]
+        if column.kind == "text":
+            return [column.levels[code] for code in raw]
+        if column.kind == "boolean":
+            return [None if np.isnan(value) else bool(value) for value in raw]
+        return [None if np.isnan(value) else float(value) for value in raw]
+
+    def column(self, column: Column) -> Array:
+        """One column of all candidates as an array: numbers (booleans as 0 and 1), or codes into the levels."""
+        return np.concatenate([self._column_in(block, column) for block in self._blocks])
+
+    @cached_property
+    def numbers(self) -> Array:
+        """(candidates, number and boolean features)"""
+        return self._stacked("numbers")
+
+    @cached_property
+    def codes(self) -> Array:
+        """(candidates, text features)"""
+        return self._stacked("codes")
+
+    def _stacked(self, part: str) -> Array:
+        parts = [self._load(block.arrays[part]) for block in self._blocks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _column_in(self, block: Block, column: Column) -> Array:
+        if column.role == "attribute":
+            stored = block.arrays["attributes"][column.name]
+            if "numbers" in stored:
+                return self._load(stored["numbers"])
+            return np.full(block.rows, np.nan)
+        part = "codes" if column.kind == "text" else "numbers"
+        peers = [c.name for c in self._features if (c.kind == "text") == (column.kind == "text")]
+        return self._load(block.arrays[part])[:, peers.index(column.name)]
+
+    def _attribute_texts(self, block: Block, column: Column, local: Array) -> list[str | None]:
+        stored = block.arrays["attributes"][column.name]
+        if "ends" not in stored:  # every one of this block is missing
+            return [None] * len(local)
+        return texts.unpack(self._load(stored["ends"]), self._load(stored["content"]), local)
+
+    def _keys_in(self, block: Block, local: Array) -> list[str | None]:
+        stored = block.arrays["keys"]
+        if stored is None:
+            return [str(block.first + int(row) + 1) for row in local]
+        return texts.unpack(self._load(stored["ends"]), self._load(stored["content"]), local)
+
+    def _find_in(self, block: Block, key: str) -> int | None:
+        stored = block.arrays["keys"]
+        if stored is None:
+            number = int(key) - 1 - block.first if key.isascii() and key.isdigit() and len(key) < 10 else -1
+            return number if 0 <= number < block.rows and key == str(block.first + number + 1) else None
+        return texts.find(*(self._load(stored[part]) for part in ("hashes", "rows", "ends", "content")), key)
+
+    def _gather(self, numbers: Sequence[int] | Array, read: Any) -> list[Any]:
+        """Read rows that may lie in several blocks, and put them back in the order asked for."""
+        wanted = np.asarray(numbers, dtype=np.intp)
+        gathered: list[Any] = [None] * len(wanted)
+        bounds = [block.first for block in self._blocks] + [len(self)]
+        for block, (first, last) in zip(self._blocks, pairwise(bounds), strict=True):
+            places = np.flatnonzero((wanted >= first) & (wanted < last))
+            for place, value in zip(places, read(block, wanted[places] - first), strict=True):
+                gathered[place] = value
+        return gathered
+
+    def _load(self, digest: str) -> Array:
+        return self._arrays.load(self._connection, digest)

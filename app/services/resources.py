@@ -1,0 +1,14 @@
+"""What the use cases work with, built once by `main` and passed down."""
+
+from dataclasses import dataclass
+
+from app.services.arrays import ArrayCache
+from app.settings import Settings
+from app.storage.database import Database
+
+
+@dataclass(frozen=True)
+class Resources:
+    settings: Settings
+    database: Database
+    arrays: ArrayCache

@@ -1,0 +1,54 @@
+"""A use case in its transaction: the only place where one is opened and committed.
+
+A write commits before its answer is sent. With an Idempotency-Key the answer is kept in the same transaction, so
+that the same request again gets the same bytes, whatever crashed in between.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Connection
+
+from app.domain.access import Actor
+from app.storage import answers
+from app.storage.answers import Answer
+from app.storage.database import Database
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+UseCase = Callable[Concatenate[Connection, Actor, P], T]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Runs a use case on one snapshot."""
+
+    database: Database
+    actor: Actor
+
+    def __call__(self, use_case: UseCase[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.database.read() as connection:
+            return use_case(connection, self.actor, *args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Writing(Reading):
+    """Runs a use case at most once: its effects and its answer are committed together."""
+
+    token: str | None = None  # the Idempotency-Key
+    fingerprint: str = ""  # of the request: another request under the same token is refused
+
+    def once(self, render: Callable[[T], Answer], use_case: UseCase[P, T], *args: P.args, **kwargs: P.kwargs) -> Answer:
+        """Carry out, render, commit; or the answer that this token got before."""
+        with self.database.write() as connection:
+            if self.token is None:
+                return render(use_case(connection, self.actor, *args, **kwargs))
+            owner = self.actor.key.id
+            kept = answers.claim(connection, owner, self.token, self.fingerprint)
+            if kept is not None:
+                return kept
+            answer = render(use_case(connection, self.actor, *args, **kwargs))
+            answers.keep(connection, owner, self.token, answer)
+            return answer

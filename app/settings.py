@@ -1,0 +1,62 @@
+"""Every setting of the server, read once from NEXTBATCH_* and frozen. docs/settings.md lists them."""
+
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal
+
+from platformdirs import user_data_path
+from pydantic import Field, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix="NEXTBATCH_", frozen=True, extra="ignore")
+
+    data: Path = Field(
+        default_factory=lambda: user_data_path("nextbatch"),
+        description="Folder of the SQLite database and the first admin key.",
+    )
+    database_url: str | None = Field(
+        default=None, description="`postgresql://…` or `sqlite:///…`; by default SQLite in the data folder."
+    )
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on.")
+    allow_public_bind: bool = Field(default=False, description="Allow a host other than loopback.")
+    allowed_hosts: tuple[str, ...] = Field(
+        default=("localhost", "127.0.0.1", "[::1]"),
+        description='Host names this server answers to, as a JSON list; ["*"] for any.',
+    )
+    workers: int = Field(default=1, ge=1, le=64, description="Server processes.")
+    database_connections: int = Field(default=10, ge=2, le=200, description="Connections per process.")
+    max_body_bytes: int = Field(default=512 * 2**20, ge=1024, description="Largest body, for uploads.")
+    max_json_bytes: int = Field(default=32 * 2**20, ge=1024, description="Largest JSON body.")
+    max_candidates: int = Field(default=2_000_000, ge=1, description="Most candidates in a study.")
+    max_columns: int = Field(default=5_000, ge=1, description="Most columns of a candidate.")
+    cache_bytes: int = Field(default=512 * 2**20, ge=0, description="Memory for cached arrays, per process.")
+    keep_answers_days: int = Field(default=30, ge=1, description="How long an Idempotency-Key is remembered.")
+    log_format: Literal["json", "console"] = Field(default="json", description="How log lines look.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
+
+    @model_validator(mode="after")
+    def _binds_safely(self) -> "Settings":
+        if not self.allow_public_bind and not _is_loopback(self.host):
+            raise ValueError(
+                f"refusing to listen on {self.host}: other machines could reach it. "
+                "If that is meant, set NEXTBATCH_ALLOW_PUBLIC_BIND=true and NEXTBATCH_ALLOWED_HOSTS."
+            )
+        return self
+
+    @property
+    def database_address(self) -> str:
+        return self.database_url or f"sqlite:///{self.data / 'nextbatch.sqlite3'}"
+
+    @property
+    def admin_key_file(self) -> Path:
+        return self.data / "admin.key"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

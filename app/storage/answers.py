@@ -1,0 +1,51 @@
+"""Answers kept under their Idempotency-Key, in the transaction of the write they answer."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy import ColumnElement, Connection, delete, select, update
+
+from app.domain.clock import now
+from app.domain.errors import IdempotencyKeyReused
+from app.storage.inserting import insert_if_absent
+from app.storage.tables import idempotency
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a write is answered, and what the same write is answered again, byte for byte."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kept_body: bytes | None = None  # kept in the body's stead when the body has a secret
+
+
+def claim(connection: Connection, key_id: str, token: str, fingerprint: str) -> Answer | None:
+    """The kept answer of this token, or None and the token is ours.
+
+    A second request with the same token waits here until the first has committed (then it gets the answer)
+    or rolled back (then it does the work).
+    """
+    row = {"key_id": key_id, "token": token, "fingerprint": fingerprint, "created_at": now()}
+    if insert_if_absent(connection, idempotency, row):
+        return None
+    kept = connection.execute(select(idempotency).where(_is(key_id, token))).one()
+    if kept.fingerprint != fingerprint:
+        raise IdempotencyKeyReused
+    return Answer(kept.status, kept.body, json.loads(kept.headers))
+
+
+def keep(connection: Connection, key_id: str, token: str, answer: Answer) -> None:
+    kept = {"status": answer.status, "body": answer.kept_body or answer.body, "headers": json.dumps(dict(answer.headers))}
+    connection.execute(update(idempotency).where(_is(key_id, token)).values(**kept))
+
+
+def forget(connection: Connection, before: str) -> int:
+    """Drop the answers kept before a moment."""
+    return connection.execute(delete(idempotency).where(idempotency.c.created_at < before)).rowcount
+
+
+def _is(key_id: str, token: str) -> ColumnElement[bool]:
+    return (idempotency.c.key_id == key_id) & (idempotency.c.token == token)

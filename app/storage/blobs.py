@@ -1,0 +1,109 @@
+"""Arrays in the database: raw little-endian bytes in rows of a megabyte, named by their SHA-256.
+
+A blob never changes, so writing one again is harmless and any cache keyed by its digest is right forever.
+Chunks are committed a few at a time, the blob's own row last: a blob that is listed is complete. What a crash
+leaves behind is chunks without a blob; the next attempt completes them.
+"""
+
+import json
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select
+
+from app.domain.clock import now
+from app.storage.database import Database
+from app.storage.inserting import insert_if_absent, insert_missing
+from app.storage.tables import blob_chunks, blobs
+
+CHUNK = 1 << 20
+CHUNKS_PER_COMMIT = 16
+
+Array = NDArray[Any]
+
+
+class DamagedBlob(Exception):
+    """A blob is not there, or its bytes are not those it was named after."""
+
+
+def store(database: Database, array: Array) -> str:
+    """Make `array` durable and return its digest. No second copy of the whole is made in memory."""
+    content = _bytes(array)
+    digest = name(array)
+    with database.read() as connection:
+        if connection.execute(select(blobs.c.digest).where(blobs.c.digest == digest)).first():
+            return digest
+    step = CHUNK * CHUNKS_PER_COMMIT
+    for start in range(0, len(content), step):
+        with database.write() as connection:
+            insert_missing(connection, blob_chunks, _chunks(digest, content, start, start + step))
+    with database.write() as connection:
+        insert_if_absent(connection, blobs, _header(digest, array))
+    return digest
+
+
+def name(array: Array) -> str:
+    """SHA-256 over dtype, shape and bytes."""
+    dtype, shape = _spelling(array)
+    digest = sha256(f"{dtype} {shape}\n".encode())
+    digest.update(_bytes(array))
+    return digest.hexdigest()
+
+
+def load(connection: Connection, digest: str) -> Array:
+    """The whole array, checked against its name."""
+    header = _find(connection, digest)
+    array = _empty(header.dtype, json.loads(header.shape))
+    _fill(connection, digest, array)
+    if name(array) != digest:
+        raise DamagedBlob(digest)
+    return array
+
+
+def _fill(connection: Connection, digest: str, array: Array) -> None:
+    target = _bytes(array)
+    query = select(blob_chunks.c.content).where(blob_chunks.c.digest == digest).order_by(blob_chunks.c.number)
+    filled = 0
+    for (content,) in connection.execute(query.execution_options(yield_per=8)):
+        if filled + len(content) > len(target):
+            raise DamagedBlob(digest)
+        target[filled : filled + len(content)] = content
+        filled += len(content)
+    if filled != len(target):
+        raise DamagedBlob(digest)
+
+
+def _find(connection: Connection, digest: str) -> Any:
+    header = connection.execute(select(blobs).where(blobs.c.digest == digest)).first()
+    if header is None:
+        raise DamagedBlob(digest)
+    return header
+
+
+def _bytes(array: Array) -> memoryview:
+    return np.ascontiguousarray(array).data.cast("B") if array.size else memoryview(b"")
+
+
+def _empty(dtype: str, shape: list[int]) -> Array:
+    return np.empty(shape, dtype=np.dtype(dtype))
+
+
+def _spelling(array: Array) -> tuple[str, str]:
+    little = array.dtype.newbyteorder("<")
+    if little != array.dtype or array.dtype.hasobject:
+        raise ValueError(f"only little-endian plain arrays are kept, not {array.dtype}")
+    return little.str, json.dumps(array.shape)
+
+
+def _header(digest: str, array: Array) -> dict[str, Any]:
+    dtype, shape = _spelling(array)
+    return {"digest": digest, "dtype": dtype, "shape": shape, "size": array.nbytes, "created_at": now()}
+
+
+def _chunks(digest: str, content: memoryview, start: int, stop: int) -> list[dict[str, Any]]:
+    return [
+        {"digest": digest, "number": offset // CHUNK, "content": bytes(content[offset : offset + CHUNK])}
+        for offset in range(start, min(stop, len(content)), CHUNK)
+    ]

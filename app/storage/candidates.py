@@ -1,0 +1,75 @@
+"""Candidates: blocks of rows whose arrays are blobs, and the few that are switched off."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+
+from app.domain.ledger import canonical
+from app.domain.studies import Study
+from app.storage.tables import batches, candidate_blocks, observations, unavailable_candidates
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows `first` … `first + rows - 1`; `arrays` names each part's blob by its digest."""
+
+    first: int
+    rows: int
+    arrays: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    reason: str
+    seq: int
+
+
+def blocks(connection: Connection, study: Study) -> tuple[Block, ...]:
+    query = select(candidate_blocks).where(candidate_blocks.c.study_id == study.id).order_by(candidate_blocks.c.number)
+    return tuple(Block(row.first, row.rows, json.loads(row.arrays)) for row in connection.execute(query))
+
+
+def add_block(connection: Connection, study: Study, number: int, block: Block) -> None:
+    connection.execute(
+        insert(candidate_blocks).values(
+            study_id=study.id,
+            number=number,
+            first=block.first,
+            rows=block.rows,
+            arrays=canonical(block.arrays),
+            seq=study.seq,
+        )
+    )
+
+
+def drop_blocks(connection: Connection, study: Study) -> None:
+    for table in (candidate_blocks, unavailable_candidates):
+        connection.execute(delete(table).where(table.c.study_id == study.id))
+
+
+def are_in_use(connection: Connection, study: Study) -> bool:
+    """Whether a batch or an observation refers to them."""
+    return any(
+        connection.execute(select(table.c.study_id).where(table.c.study_id == study.id).limit(1)).first()
+        for table in (batches, observations)
+    )
+
+
+def unavailable(connection: Connection, study: Study) -> dict[int, Unavailable]:
+    """The candidates that are switched off."""
+    query = select(unavailable_candidates).where(unavailable_candidates.c.study_id == study.id)
+    return {row.candidate: Unavailable(row.reason, row.seq) for row in connection.execute(query)}
+
+
+def switch_off(connection: Connection, study: Study, candidate: int, reason: str) -> None:
+    switch_on(connection, study, candidate)
+    row = {"study_id": study.id, "candidate": candidate, "reason": reason, "seq": study.seq}
+    connection.execute(insert(unavailable_candidates).values(**row))
+
+
+def switch_on(connection: Connection, study: Study, candidate: int) -> None:
+    table = unavailable_candidates
+    connection.execute(delete(table).where(table.c.study_id == study.id, table.c.candidate == candidate))

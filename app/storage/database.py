@@ -1,0 +1,101 @@
+"""The database: short transactions to read and to write, and failures in the words of the domain."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Engine, make_url
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from app.domain.errors import DatabaseBusy, OutcomeUnknown, StorageFull, Unavailable
+from app.storage import postgresql, sqlite
+
+
+@dataclass(frozen=True)
+class Database:
+    reader: Engine
+    writer: Engine
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """One consistent snapshot; never blocks a writer."""
+        with _translated(), self.reader.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """All or nothing. When the block ends without an exception, everything in it is durable."""
+        with _translated(), self.writer.connect() as connection:
+            transaction = connection.begin()
+            try:
+                yield connection
+            except BaseException:
+                _roll_back(connection)
+                raise
+            try:
+                transaction.commit()
+            except DBAPIError as error:
+                connection.invalidate()
+                raise _meaning(error, committing=True) from error
+
+    def dispose(self) -> None:
+        self.reader.dispose()
+        self.writer.dispose()
+
+
+def open_database(address: str, connections: int = 10) -> Database:
+    """Connect to `sqlite:///path` or `postgresql://…`; nothing is created or migrated here."""
+    url = make_url(address)
+    if url.get_backend_name() == "sqlite":
+        return Database(*sqlite.engines(url, connections))
+    database = Database(*postgresql.engines(url, connections))
+    try:
+        postgresql.refuse_unsafe(database.writer)
+    except BaseException:
+        database.dispose()
+        raise
+    return database
+
+
+def _roll_back(connection: Connection) -> None:
+    try:
+        connection.rollback()
+    except SQLAlchemyError:
+        connection.invalidate()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except PoolTimeout as error:
+        raise DatabaseBusy from error
+    except DBAPIError as error:
+        raise _meaning(error, committing=False) from error
+
+
+# What SQLSTATEs (PostgreSQL) and the driver's words (SQLite) mean to whoever is waiting for an answer.
+_FAILURES: tuple[tuple[type[Unavailable], tuple[str, ...], tuple[str, ...]], ...] = (
+    (StorageFull, ("53100",), ("disk is full", "no space left")),
+    (DatabaseBusy, ("40", "53300", "55P03", "57014"), ("database is locked", "database table is locked")),
+)
+_UNREACHABLE: tuple[tuple[str, ...], tuple[str, ...]] = (
+    ("08", "53", "57P", "58"),
+    ("unable to open database", "disk i/o error", "connection failed", "connection timeout", "connection is closed"),
+)
+
+
+def _meaning(error: DBAPIError, *, committing: bool) -> Exception:
+    state = getattr(error.orig, "sqlstate", None) or ""
+    words = str(error.orig).lower()
+
+    def says(states: tuple[str, ...], phrases: tuple[str, ...]) -> bool:
+        return state.startswith(states) if state else any(phrase in words for phrase in phrases)
+
+    for refusal, states, phrases in _FAILURES:
+        if says(states, phrases):
+            return refusal()
+    if committing:
+        return OutcomeUnknown()
+    return Unavailable() if error.connection_invalidated or says(*_UNREACHABLE) else error

@@ -1,0 +1,47 @@
+"""Events: appended to a study's chain inside the transaction that makes them true."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from app.domain.access import Actor
+from app.domain.clock import now
+from app.domain.ledger import Event, canonical, seal
+from app.domain.studies import Study
+from app.storage.tables import events, studies
+
+
+def append(
+    connection: Connection,
+    study: Study,
+    actor: Actor,
+    type: str,  # noqa: A002  (the word of the ledger)
+    payload: Mapping[str, Any],
+    reason: str | None = None,
+    measured_at: str | None = None,
+) -> Study:
+    """Append one event; the study must be locked. Returns the study at its new head."""
+    fields: dict[str, Any] = {
+        "seq": study.seq + 1,
+        "type": type,
+        "payload": canonical(payload),
+        "actor": actor.key.id,
+        "reason": reason,
+        "measured_at": measured_at,
+        "recorded_at": now(),
+        "request_id": actor.request_id,
+        "previous": study.head,
+    }
+    fields["hash"] = seal(study.name, fields)
+    connection.execute(insert(events).values(study_id=study.id, **fields))
+    connection.execute(update(studies).where(studies.c.id == study.id).values(seq=fields["seq"], head=fields["hash"]))
+    return replace(study, seq=fields["seq"], head=fields["hash"])
+
+
+def read(connection: Connection, study: Study, after: int = 0, limit: int | None = None) -> Iterator[Event]:
+    """The events after `after`, oldest first."""
+    query = select(events).where(events.c.study_id == study.id, events.c.seq > after).order_by(events.c.seq)
+    for row in connection.execute(query.limit(limit).execution_options(yield_per=500)):
+        yield Event(**{name: value for name, value in row._mapping.items() if name != "study_id"})  # noqa: SLF001

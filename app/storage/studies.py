@@ -1,0 +1,104 @@
+"""Studies: one row each, locked by whoever changes it."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, delete, select, update
+
+from app.domain.candidates import Column
+from app.domain.clock import now
+from app.domain.ledger import GENESIS, canonical
+from app.domain.studies import Configuration, Direction, Study, StudyState
+from app.storage.inserting import insert_if_absent
+from app.storage.tables import grants, studies
+
+
+def create(connection: Connection, name: str, configuration: Configuration) -> Study | None:
+    """A new study, locked by this transaction; None if the name is taken."""
+    settings = canonical(asdict(configuration))
+    row = {
+        "name": name,
+        "state": StudyState.ACTIVE,
+        "configuration": settings,
+        "requested": settings,
+        "columns": "[]",
+        "candidates": 0,
+        "version": 1,
+        "seq": 0,
+        "head": GENESIS,
+        "created_at": now(),
+    }
+    return lock(connection, name) if insert_if_absent(connection, studies, row) else None
+
+
+def find(connection: Connection, name: str) -> Study | None:
+    row = connection.execute(select(studies).where(studies.c.name == name)).first()
+    return _study(row) if row else None
+
+
+def lock(connection: Connection, name: str) -> Study | None:
+    """The study, and nobody else changes it until this transaction ends (SQLite: by BEGIN IMMEDIATE)."""
+    row = connection.execute(select(studies).where(studies.c.name == name).with_for_update()).first()
+    return _study(row) if row else None
+
+
+def was_requested_as(connection: Connection, study: Study, configuration: Configuration) -> bool:
+    """Whether the study was created by a request of exactly this configuration."""
+    requested = connection.execute(select(studies.c.requested).where(studies.c.id == study.id)).scalar_one()
+    return bool(requested == canonical(asdict(configuration)))
+
+
+def save(connection: Connection, study: Study) -> None:
+    """Write back everything but the head, which belongs to the ledger."""
+    connection.execute(
+        update(studies)
+        .where(studies.c.id == study.id)
+        .values(
+            state=study.state,
+            configuration=canonical(asdict(study.configuration)),
+            columns=canonical([asdict(column) for column in study.columns]),
+            candidates=study.candidates,
+            version=study.version,
+        )
+    )
+
+
+def page(
+    connection: Connection, granted_to: str | None, state: StudyState | None, after: int, limit: int
+) -> tuple[Study, ...]:
+    """Studies in the order of their making, after id `after`: one key's grants, or all; never the deleted."""
+    query = select(studies).where(studies.c.id > after, studies.c.state != StudyState.DELETED)
+    if granted_to is not None:
+        query = query.join(grants, grants.c.study_id == studies.c.id).where(grants.c.key_id == granted_to)
+    if state is not None:
+        query = query.where(studies.c.state == state)
+    return tuple(_study(row) for row in connection.execute(query.order_by(studies.c.id).limit(limit)))
+
+
+def grant(connection: Connection, key_id: str, study: Study) -> None:
+    insert_if_absent(connection, grants, {"key_id": key_id, "study_id": study.id})
+
+
+def withdraw(connection: Connection, key_id: str, study: Study) -> None:
+    connection.execute(delete(grants).where(_grant(key_id, study)))
+
+
+def is_granted(connection: Connection, key_id: str, study: Study) -> bool:
+    return connection.execute(select(grants).where(_grant(key_id, study))).first() is not None
+
+
+def _grant(key_id: str, study: Study) -> ColumnElement[bool]:
+    return (grants.c.key_id == key_id) & (grants.c.study_id == study.id)
+
+
+def _study(row: Row[Any]) -> Study:
+    fields = dict(row._mapping)  # noqa: SLF001
+    del fields["requested"]
+    configuration = json.loads(fields.pop("configuration"))
+    columns = json.loads(fields.pop("columns"))
+    return Study(
+        **fields | {"state": StudyState(row.state)},
+        configuration=Configuration(**configuration | {"direction": Direction(configuration["direction"])}),
+        columns=tuple(Column(**column | {"levels": tuple(column["levels"])}) for column in columns),
+    )

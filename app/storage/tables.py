@@ -1,0 +1,242 @@
+"""The tables, once for both databases. Alembic's migrations make them; `alembic check` holds the two together."""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+
+def _study_id() -> Column[int]:
+    return Column("study_id", Integer, ForeignKey("studies.id"), primary_key=True)
+
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(100), nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("configuration", Text, nullable=False),
+    Column(
+        "requested", Text, nullable=False
+    ),  # the configuration of the creating request: the same again is no conflict
+    Column("columns", Text, nullable=False),
+    Column("candidates", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("head", String(64), nullable=False),
+    Column("created_at", String(32), nullable=False),
+    UniqueConstraint("name"),
+)
+
+# Append-only by triggers (see the first migration): neither UPDATE nor DELETE passes.
+events = Table(
+    "events",
+    metadata,
+    _study_id(),
+    Column("seq", Integer, primary_key=True),
+    Column("type", String(50), nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("actor", String(50), nullable=False),
+    Column("reason", Text),
+    Column("measured_at", String(40)),
+    Column("recorded_at", String(32), nullable=False),
+    Column("request_id", String(100), nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+)
+
+# A blob is one array, named by the SHA-256 of its bytes; present here only when all its chunks are.
+blobs = Table(
+    "blobs",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("dtype", String(10), nullable=False),
+    Column("shape", String(100), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("created_at", String(32), nullable=False),
+)
+
+blob_chunks = Table(
+    "blob_chunks",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
+# One upload is one block of rows; `arrays` names its blobs.
+candidate_blocks = Table(
+    "candidate_blocks",
+    metadata,
+    _study_id(),
+    Column("number", Integer, primary_key=True),
+    Column("first", Integer, nullable=False),
+    Column("rows", Integer, nullable=False),
+    Column("arrays", Text, nullable=False),
+    Column("seq", Integer, nullable=False),
+)
+
+unavailable_candidates = Table(
+    "unavailable_candidates",
+    metadata,
+    _study_id(),
+    Column("candidate", Integer, primary_key=True),
+    Column("reason", Text, nullable=False),
+    Column("seq", Integer, nullable=False),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    _study_id(),
+    Column("number", Integer, primary_key=True),
+    Column("worker", String(100), nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("basis_seq", Integer, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("record", Text, nullable=False),
+    Column("created_at", String(32), nullable=False),
+    CheckConstraint("number >= 1", name="numbered_from_one"),
+)
+Index(
+    "uq_batches_open_worker",
+    batches.c.study_id,
+    batches.c.worker,
+    unique=True,
+    sqlite_where=text("state = 'open'"),
+    postgresql_where=text("state = 'open'"),
+)
+
+suggestions = Table(
+    "suggestions",
+    metadata,
+    _study_id(),
+    Column("batch", Integer, primary_key=True),
+    Column("rank", Integer, primary_key=True),
+    Column("candidate", Integer, nullable=False),
+    Column("replicates", Integer, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("record", Text, nullable=False),
+    ForeignKeyConstraint(["study_id", "batch"], ["batches.study_id", "batches.number"], name="fk_suggestions_batch"),
+    Index("ix_suggestions_study_id_state", "study_id", "state"),
+    Index("ix_suggestions_study_id_candidate", "study_id", "candidate"),
+)
+
+observations = Table(
+    "observations",
+    metadata,
+    _study_id(),
+    Column("number", Integer, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("state", String(20), nullable=False),
+    Column("candidate", Integer, nullable=False),
+    Column("batch", Integer),
+    Column("rank", Integer),
+    Column("replicate", Integer),
+    Column("value", Float(53)),  # for sorting; null for a failed measurement
+    Column("exact", String(40)),  # the value's shortest round-trip text
+    Column("failure", Text),
+    Column("ref", String(200)),
+    Column("measured_at", String(40)),
+    Column("measured_by", String(200)),
+    Column("note", Text),
+    Column("actor", String(50), nullable=False),
+    Column("reason", Text),
+    Column("recorded_at", String(32), nullable=False),
+    Column("seq", Integer, nullable=False),
+    ForeignKeyConstraint(
+        ["study_id", "batch", "rank"],
+        ["suggestions.study_id", "suggestions.batch", "suggestions.rank"],
+        name="fk_observations_suggestion",
+    ),
+    Index("ix_observations_study_id_candidate", "study_id", "candidate"),
+    Index("ix_observations_study_id_state", "study_id", "state"),
+)
+Index(
+    "uq_observations_replicate",
+    observations.c.study_id,
+    observations.c.batch,
+    observations.c.rank,
+    observations.c.replicate,
+    unique=True,
+    sqlite_where=text("version = 1 AND replicate IS NOT NULL"),
+    postgresql_where=text("version = 1 AND replicate IS NOT NULL"),
+)
+Index(
+    "uq_observations_ref",
+    observations.c.study_id,
+    observations.c.ref,
+    unique=True,
+    sqlite_where=text("version = 1 AND ref IS NOT NULL"),
+    postgresql_where=text("version = 1 AND ref IS NOT NULL"),
+)
+
+# A cache: lost or damaged rows are rebuilt from the ledger.
+engine_states = Table(
+    "engine_states",
+    metadata,
+    _study_id(),
+    Column("seq", Integer, primary_key=True),
+    Column("head", String(64), nullable=False),
+    Column("build", String(100), nullable=False),
+    Column("record", Text, nullable=False),
+    Column("created_at", String(32), nullable=False),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", String(20), primary_key=True),
+    Column("name", String(100), nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("secret_hash", String(64), nullable=False),
+    Column("created_at", String(32), nullable=False),
+    Column("expires_at", String(32)),
+    Column("revoked_at", String(32)),
+)
+
+grants = Table(
+    "grants",
+    metadata,
+    Column("key_id", String(20), ForeignKey("api_keys.id"), primary_key=True),
+    Column("study_id", Integer, ForeignKey("studies.id"), primary_key=True),
+    Index("ix_grants_study_id", "study_id"),
+)
+
+idempotency = Table(
+    "idempotency",
+    metadata,
+    Column("key_id", String(20), primary_key=True),
+    Column("token", String(200), primary_key=True),
+    Column("fingerprint", String(64), nullable=False),
+    Column("status", Integer),
+    Column("headers", Text),
+    Column("body", LargeBinary),
+    Column("created_at", String(32), nullable=False),
+    Index("ix_idempotency_created_at", "created_at"),
+)

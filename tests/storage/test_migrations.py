@@ -1,0 +1,68 @@
+"""One chain of migrations for both databases: up, down, up again, and exactly the tables the code knows."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
+
+from app.storage.database import Database, open_database
+from app.storage.schema import alembic_config, is_current, migrate
+from app.storage.tables import metadata
+
+KEPT = Path(__file__).parent / "kept"
+
+
+def differences(database: Database) -> list[object]:
+    with database.read() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return compare_metadata(context, metadata)
+
+
+def test_the_migrated_schema_is_the_one_the_code_knows(database: Database) -> None:
+    assert differences(database) == []
+
+
+def test_down_to_nothing_and_up_again(database: Database) -> None:
+    with database.write() as connection:
+        command.downgrade(alembic_config(connection), "base")
+    with database.read() as connection:
+        assert inspect(connection).get_table_names() == ["alembic_version"]
+        assert not is_current(connection)
+    migrate(database)
+    assert differences(database) == []
+    with database.read() as connection:
+        assert is_current(connection)
+
+
+def test_migrating_again_changes_nothing(database: Database) -> None:
+    migrate(database)
+    assert differences(database) == []
+
+
+def test_there_is_one_chain() -> None:
+    assert len(ScriptDirectory.from_config(alembic_config()).get_heads()) == 1
+
+
+def test_every_constraint_has_a_name() -> None:
+    assert [c for table in metadata.tables.values() for c in table.constraints if c.name is None] == []
+
+
+@pytest.mark.parametrize("kept", sorted(KEPT.glob("*.sqlite3")), ids=lambda path: path.stem)
+def test_a_kept_database_file_upgrades_with_its_rows(kept: Path, tmp_path: Path) -> None:
+    copy = shutil.copy(kept, tmp_path / "copy.sqlite3")
+    database = open_database(f"sqlite:///{copy}")
+    migrate(database)
+    assert differences(database) == []
+    with database.read() as connection:
+        assert connection.execute(text("SELECT name FROM studies")).scalars().all() == ["kept"]
+        assert connection.execute(text("SELECT count(*) FROM events")).scalar_one() >= 1
+    database.dispose()
+
+
+def test_a_database_file_is_kept_for_every_release() -> None:
+    assert sorted(KEPT.glob("*.sqlite3")), "make one with `python -m tests.storage.keep`"
