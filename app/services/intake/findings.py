@@ -34,6 +34,11 @@ class Findings:
         """Note something odd that does not stop the upload."""
         self._warnings.append(Finding(code, message, row, column))
 
+    def include(self, refused: InvalidUpload) -> None:
+        """Note the mistakes of a part that was refused, and go on with the next part."""
+        self._errors.extend(refused.findings[: InvalidUpload.SHOWN - len(self._errors)])
+        self._total += refused.total
+
     def stop_if_any(self) -> None:
         """Refuse the upload if a mistake was noted."""
         if self._total:
