@@ -29,7 +29,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings()
     logs.configure(settings.log_format, settings.log_level)
     app = FastAPI(
-        title="Nextbatch", version=version("nextbatch-server"), description=DESCRIPTION, lifespan=_lifespan, docs_url=None, redoc_url=None
+        title="Nextbatch",
+        version=version("nextbatch-server"),
+        description=DESCRIPTION,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
     )
     app.state.resources = Resources(
         settings,

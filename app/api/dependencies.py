@@ -1,6 +1,7 @@
 """What a route asks for: a way to read or to write, for a key that has the scope. Access is checked here alone."""
 
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -32,31 +33,41 @@ def signed_in(
         return authenticate(connection, credentials.credentials)
 
 
-def _allowed(scope: Scope) -> Callable[..., Actor]:
-    def allowed(request: Request, key: Annotated[Key, Depends(signed_in)]) -> Actor:
+@cache
+def allowed(scope: Scope) -> Callable[..., Actor]:
+    """The dependency that lets only keys with `scope` through."""
+
+    def actor(request: Request, key: Annotated[Key, Depends(signed_in)]) -> Actor:
         key.must(scope)
         return Actor(key, request.scope["request_id"])
 
-    allowed.__dict__["scope"] = scope  # read by the test that walks every route
-    return allowed
+    actor.__dict__["scope"] = scope  # read by the test that walks every route
+    return actor
 
 
 def reading(scope: Scope) -> Any:
     """`Annotated[Reading, reading(Scope.READ)]`"""
 
-    def dependency(known: Annotated[Resources, Depends(resources)], actor: Annotated[Actor, Depends(_allowed(scope))]) -> Reading:
+    def dependency(
+        known: Annotated[Resources, Depends(resources)], actor: Annotated[Actor, Depends(allowed(scope))]
+    ) -> Reading:
         return Reading(known.database, actor)
 
     return Depends(dependency)
 
 
-def writing(scope: Scope) -> Any:
+async def body_digest(request: Request) -> str:
+    return sha256(await request.body()).hexdigest()
+
+
+def writing(scope: Scope, digest: Callable[..., Any] = body_digest) -> Any:
     """`Annotated[Writing, writing(Scope.MANAGE)]`: with the request's Idempotency-Key, if it has one."""
 
-    async def dependency(
+    def dependency(
         request: Request,
         known: Annotated[Resources, Depends(resources)],
-        actor: Annotated[Actor, Depends(_allowed(scope))],
+        actor: Annotated[Actor, Depends(allowed(scope))],
+        body: Annotated[str, Depends(digest)],
         idempotency_key: Annotated[
             str | None,
             Header(
@@ -66,8 +77,7 @@ def writing(scope: Scope) -> Any:
             ),
         ] = None,
     ) -> Writing:
-        fingerprint = await _fingerprint(request) if idempotency_key else ""
-        return Writing(known.database, actor, idempotency_key, fingerprint)
+        return Writing(known.database, actor, idempotency_key, _fingerprint(request, body))
 
     return Depends(dependency)
 
@@ -88,13 +98,13 @@ def seen_version(
     return int(version)
 
 
-async def _fingerprint(request: Request) -> str:
-    """One request's identity: method, address, content type and body (which an upload has hashed on its way in)."""
-    body = request.scope.get("body_digest") or sha256(await request.body()).hexdigest()
-    parts = (request.method, request.url.path, request.url.query, request.headers.get("content-type", ""), body)
+def _fingerprint(request: Request, body: str) -> str:
+    """One request's identity: method, address and body."""
+    parts = (request.method, request.url.path, request.url.query, body)
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
+Known = Annotated[Resources, Depends(resources)]
 CanRead = Annotated[Reading, reading(Scope.READ)]
 CanManage = Annotated[Writing, writing(Scope.MANAGE)]
 CanListKeys = Annotated[Reading, reading(Scope.KEYS)]

@@ -17,7 +17,7 @@ class Finding:
     """The place in a JSON document, as a JSON pointer."""
 
 
-class InvalidUpload(Exception):  # noqa: N818 - named by what happened, as every error of the domain
+class InvalidUpload(Exception):
     """An upload was refused as a whole; the first findings say why, `total` how many there are."""
 
     code = "invalid-upload"

@@ -56,6 +56,10 @@ class Study:
         if self.state is not StudyState.ACTIVE:
             raise StudyNotActive(state=self.state.value)
 
+    def must_not_be_archived(self) -> None:
+        if self.state is StudyState.ARCHIVED:
+            raise StudyNotActive("The study is archived.", state=self.state.value)
+
     def must_be_able_to_become(self, state: StudyState) -> None:
         if state not in TRANSITIONS[self.state]:
             raise ForbiddenTransition(state=self.state.value, wanted=state.value)

@@ -53,6 +53,21 @@ class CandidateSet:
                 return block.first + found
         return None
 
+    @property
+    def has_keys(self) -> bool:
+        """Whether they have keys of their own, not just their numbers."""
+        return bool(self._blocks) and self._blocks[0].arrays["keys"] is not None
+
+    def those_known(self, keys: Sequence[str]) -> list[int]:
+        """The places of the keys that are candidates' already."""
+        if not self.has_keys or not keys:
+            return []
+        wanted, places = texts.index(keys)
+        maybe = np.zeros(len(keys), dtype=bool)
+        for block in self._blocks:
+            maybe |= np.isin(wanted, self._load(block.arrays["keys"]["hashes"]))
+        return [place for place in sorted(places[maybe].tolist()) if self.find(keys[place]) is not None]
+
     def keys(self, numbers: Sequence[int] | Array) -> list[str]:
         return [str(text) for text in self._gather(numbers, self._keys_in)]
 

@@ -38,7 +38,11 @@ def claim(connection: Connection, key_id: str, token: str, fingerprint: str) -> 
 
 
 def keep(connection: Connection, key_id: str, token: str, answer: Answer) -> None:
-    kept = {"status": answer.status, "body": answer.kept_body or answer.body, "headers": json.dumps(dict(answer.headers))}
+    kept = {
+        "status": answer.status,
+        "body": answer.kept_body or answer.body,
+        "headers": json.dumps(dict(answer.headers)),
+    }
     connection.execute(update(idempotency).where(_is(key_id, token)).values(**kept))
 
 

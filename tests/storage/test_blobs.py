@@ -17,7 +17,9 @@ DTYPES = ("<f8", "<i4", "<i8", "<u8", "|u1", "|b1")
 
 
 @hypothesis_settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(array=st.sampled_from(DTYPES).flatmap(lambda dtype: arrays.arrays(np.dtype(dtype), arrays.array_shapes(min_side=0))))
+@given(
+    array=st.sampled_from(DTYPES).flatmap(lambda dtype: arrays.arrays(np.dtype(dtype), arrays.array_shapes(min_side=0)))
+)
 def test_an_array_comes_back_bit_for_bit(database: Database, array: np.ndarray) -> None:
     digest = blobs.store(database, array)
     with database.read() as connection:

@@ -38,7 +38,12 @@ def who_am_i(read: CanRead) -> KeyOut:
 )
 def create_key(wanted: KeyRequest, write: CanChangeKeys) -> Response:
     made = write.once(
-        _made, access.create_key, wanted.name, Role(wanted.role), tuple(dict.fromkeys(wanted.studies)), wanted.expires_at
+        _made,
+        access.create_key,
+        wanted.name,
+        Role(wanted.role),
+        tuple(dict.fromkeys(wanted.studies)),
+        wanted.expires_at,
     )
     return respond(made)
 

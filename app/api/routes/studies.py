@@ -37,7 +37,9 @@ def list_studies(
     "/{study}",
     summary="Create a study; the same again finds it",
     response_model=StudyOut,
-    responses={201: {"model": StudyOut, "description": "Created"}} | WRITES | documented("study-exists", "study-deleted"),
+    responses={201: {"model": StudyOut, "description": "Created"}}
+    | WRITES
+    | documented("study-exists", "study-deleted"),
 )
 def create_study(study: Name, settings: StudySettings, write: CanManage) -> Response:
     return respond(write.once(_created, studies.create, study, settings.configuration()))
@@ -58,9 +60,7 @@ def read_study(study: Name, read: CanRead) -> Response:
 )
 def change_study(study: Name, change: StudyChange, version: SeenVersion, write: CanManage) -> Response:
     settings = change.new_settings()
-    return respond(
-        write.once(_study, studies.change, study, version, change.new_state(), settings, change.reason)
-    )
+    return respond(write.once(_study, studies.change, study, version, change.new_state(), settings, change.reason))
 
 
 @router.delete(

@@ -12,7 +12,7 @@ from app.services.intake.table import CandidateTable
 _FIRST_ROW = 1
 
 
-class ArrowNotInstalled(Exception):  # noqa: N818 - named by what happened, as every error of the domain
+class ArrowNotInstalled(Exception):
     """This server was set up without the extra `arrow`."""
 
     code = "arrow-not-installed"

@@ -44,7 +44,7 @@ class Records:
         yield from csv.reader(chain([first], lines), delimiter=_delimiter(first), strict=True)
 
 
-class _Unreadable(Exception):  # noqa: N818
+class _Unreadable(Exception):
     """A line that is no text; whoever counts the records adds the row."""
 
     def __init__(self, code: str, message: str) -> None:

@@ -1,0 +1,121 @@
+"""Which candidates, in which order: filters, sort and page over all of a study's candidates."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from app.domain.access import Actor
+from app.domain.candidates import Column
+from app.domain.errors import Invalid
+from app.domain.findings import Finding
+from app.domain.studies import Study
+from app.services import studies
+from app.services.candidate_set import Candidate, CandidateSet, Value
+from app.services.resources import Resources
+
+ROWS_AT_ONCE = 2_000
+_CONDITION = re.compile(r"(?P<column>.+?)(?P<sign>>=|<=|=|<|>)(?P<value>.*)", re.DOTALL)
+_SIGNS = {"=": eq, "<": lt, ">": gt, "<=": le, ">=": ge}
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Query:
+    offset: int = 0
+    limit: int = 100
+    sort: str = ""  # a column, with - before it for falling order; empty for the list's own order
+    available: bool | None = None
+    search: str = ""  # a part of the key
+    where: tuple[str, ...] = ()  # column=value, column>=number …
+
+
+@dataclass(frozen=True)
+class Page:
+    total: int  # that meet the filters
+    candidates: list[Candidate]
+
+
+def read_page(connection: Connection, actor: Actor, resources: Resources, name: str, query: Query) -> Page:
+    study = studies.find(connection, actor, name)
+    candidates = CandidateSet(connection, resources.arrays, study)
+    chosen = _chosen(candidates, study, query)
+    return Page(len(chosen), candidates.read(chosen[query.offset : query.offset + query.limit]))
+
+
+def table_rows(
+    connection: Connection, actor: Actor, resources: Resources, name: str, query: Query
+) -> Iterator[Sequence[Value]]:
+    """Every candidate that meets the filters as a row of cells, the header first, a few thousand at a time."""
+    study = studies.find(connection, actor, name)
+    features = [column.name for column in study.columns if column.role == "feature"]
+    attributes = [column.name for column in study.columns if column.role == "attribute"]
+    yield ["key", *features, *attributes, "available", "reason"]
+    candidates = CandidateSet(connection, resources.arrays, study)
+    chosen = _chosen(candidates, study, query)
+    for start in range(0, len(chosen), ROWS_AT_ONCE):
+        for one in candidates.read(chosen[start : start + ROWS_AT_ONCE]):
+            yield [one.key, *one.features.values(), *one.attributes.values(), one.available, one.reason]
+
+
+def _chosen(candidates: CandidateSet, study: Study, query: Query) -> Array:
+    """The numbers of the candidates that meet the filters, in the wanted order."""
+    chosen = np.ones(len(candidates), dtype=bool)
+    if query.available is not None:
+        switched_off = np.fromiter(candidates.unavailable, dtype=np.intp, count=len(candidates.unavailable))
+        chosen[:] = query.available
+        chosen[switched_off] = not query.available
+    for condition in query.where:
+        chosen &= _meets(candidates, study, condition)
+    numbers = np.flatnonzero(chosen)
+    if query.search:
+        wanted = query.search.casefold()
+        keys = candidates.keys(numbers)
+        numbers = numbers[[wanted in key.casefold() for key in keys]]
+    return numbers[_order(candidates, study, query.sort, numbers)] if query.sort else numbers
+
+
+def _order(candidates: CandidateSet, study: Study, sort: str, numbers: Array) -> Array:
+    """Rising or falling; equal ones stay in the list's order, missing ones come last."""
+    column = _column(study, sort.removeprefix("-"), "sort")
+    falling = sort.startswith("-")
+    if column.kind == "text":
+        values = np.array([str(value or "") for value in candidates.values(column, numbers)], dtype=object)
+        ranks = np.unique(values, return_inverse=True)[1].astype(float)
+    else:
+        ranks = candidates.column(column)[numbers]
+    return np.argsort(-ranks if falling else ranks, kind="stable")
+
+
+def _meets(candidates: CandidateSet, study: Study, condition: str) -> Array:
+    match = _CONDITION.fullmatch(condition)
+    if match is None:
+        raise Invalid([Finding("where", "Write column=value, or column>=number and the like.")])
+    column, sign = _column(study, match["column"], "where"), match["sign"]
+    everyone = np.arange(len(candidates))
+    if column.kind == "number":
+        return np.asarray(_SIGNS[sign](candidates.column(column), _number(match["value"])))
+    if sign != "=":
+        raise Invalid([Finding("where", "Only numbers can be compared; text and booleans take =.", column=column.name)])
+    wanted: Value = match["value"] == "true" if column.kind == "boolean" else match["value"]
+    return np.array([value == wanted for value in candidates.values(column, everyone)], dtype=bool)
+
+
+def _column(study: Study, name: str, parameter: str) -> Column:
+    found = next((column for column in study.columns if column.name == name and column.role != "key"), None)
+    if found is None:
+        raise Invalid([Finding(parameter, f"{parameter} names no feature or attribute of this study.")])
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise Invalid([Finding("where", "The value to compare with must be a number.")]) from None
