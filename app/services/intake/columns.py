@@ -71,7 +71,7 @@ class ColumnCheck:
         return TypedColumn(Column(name, kind, role), Numbers(by_level[texts.codes]))
 
     def _text(self, name: str, texts: Texts, role: Role) -> TypedColumn:
-        self._each_level(texts, name, self._text_flaw)
+        self._each_level(texts, name, lambda level: text_flaw(level, self._limits))
         if role == "attribute":
             return TypedColumn(Column(name, "text", role), texts)
         if len(texts.levels) > self._limits.levels:
@@ -83,13 +83,6 @@ class ColumnCheck:
             )
         return TypedColumn(Column(name, "text", role, texts.levels), texts)
 
-    def _text_flaw(self, level: str) -> tuple[str, str] | None:
-        if len(level) > self._limits.cell_length:
-            return "cell-too-long", f"longer than {self._limits.cell_length} characters; shorten it"
-        if _BROKEN.search(level):
-            return "broken-text", "holds a NUL or a lone surrogate; remove it"
-        return None
-
     def _each_level(self, texts: Texts, name: str, flaw: Callable[[str], tuple[str, str] | None]) -> None:
         by_flaw: dict[tuple[str, str], list[int]] = {}
         for code, level in enumerate(texts.levels):
@@ -100,6 +93,15 @@ class ColumnCheck:
 
     def _error(self, flaw: tuple[str, str], rows: npt.NDArray[np.int64], name: str) -> None:
         self._findings.errors_in_rows(*flaw, rows + self._first_row, name)
+
+
+def text_flaw(level: str, limits: Limits) -> tuple[str, str] | None:
+    """The rule that a text breaks, as code and message, if any."""
+    if len(level) > limits.cell_length:
+        return "cell-too-long", f"longer than {limits.cell_length} characters; shorten it"
+    if _BROKEN.search(level):
+        return "broken-text", "holds a NUL or a lone surrogate; remove it"
+    return None
 
 
 def _number_flaw(level: str) -> tuple[str, str] | None:

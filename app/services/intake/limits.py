@@ -20,5 +20,5 @@ class Limits:
     """Rows of a JSON upload; larger sets go as CSV, .npy or Parquet."""
     product: int = 10_000_000
     """Combinations of a parameter grid that are looked at, before constraints and exclusions."""
-    draws: int = 10_000_000
+    draws: int = 4_000_000
     """Points drawn while sampling a space, before constraints and exclusions."""

@@ -1,0 +1,41 @@
+"""Reads bytes as the service would: through a file."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.domain.findings import Finding, InvalidUpload
+from app.services.intake.csv_file import read_csv
+from app.services.intake.declared import Declared
+from app.services.intake.limits import Limits
+from app.services.intake.table import CandidateTable
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., CandidateTable]:
+    def read(content: str | bytes, declared: Declared | None = None, limits: Limits | None = None) -> CandidateTable:
+        path = tmp_path / "upload.csv"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return read_csv(path, declared, limits)
+
+    return read
+
+
+@pytest.fixture
+def mistakes(read: Callable[..., CandidateTable]) -> Callable[..., list[tuple[str, int | None, str | None]]]:
+    """The code, row and column of every finding of a refused CSV file."""
+
+    def mistakes(
+        content: str | bytes, declared: Declared | None = None, limits: Limits | None = None
+    ) -> list[tuple[str, int | None, str | None]]:
+        with pytest.raises(InvalidUpload) as refused:
+            read(content, declared, limits)
+        return [(each.code, each.row, each.column) for each in refused.value.findings]
+
+    return mistakes
+
+
+@pytest.fixture
+def codes() -> Callable[[tuple[Finding, ...]], list[str]]:
+    return lambda findings: [finding.code for finding in findings]
