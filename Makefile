@@ -18,6 +18,7 @@ setup: .venv/ready ## the virtual environment with everything, from hash-locked 
 	$(UV) pip install --quiet --no-deps --no-build-isolation -e ./client -e .
 	touch $@
 
+serve: export NEXTBATCH_DATA ?= ./data
 serve: setup ## migrate the database and start the server
 	$(BIN)/nextbatch serve
 

@@ -6,7 +6,7 @@ import structlog
 
 
 def configure(log_format: str, level: str) -> None:
-    shared = [
+    shared: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

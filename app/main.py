@@ -33,7 +33,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=version("nextbatch-server"),
         description=DESCRIPTION,
         lifespan=_lifespan,
-        docs_url=None,
+        docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
     )
     app.state.resources = Resources(

@@ -23,8 +23,11 @@ def resources(request: Request) -> Resources:
     return found
 
 
+Known = Annotated[Resources, Depends(resources)]
+
+
 def signed_in(
-    known: Annotated[Resources, Depends(resources)],
+    known: Known,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
 ) -> Key:
     if credentials is None:
@@ -48,9 +51,7 @@ def allowed(scope: Scope) -> Callable[..., Actor]:
 def reading(scope: Scope) -> Any:
     """`Annotated[Reading, reading(Scope.READ)]`"""
 
-    def dependency(
-        known: Annotated[Resources, Depends(resources)], actor: Annotated[Actor, Depends(allowed(scope))]
-    ) -> Reading:
+    def dependency(known: Known, actor: Annotated[Actor, Depends(allowed(scope))]) -> Reading:
         return Reading(known.database, actor)
 
     return Depends(dependency)
@@ -65,7 +66,7 @@ def writing(scope: Scope, digest: Callable[..., Any] = body_digest) -> Any:
 
     def dependency(
         request: Request,
-        known: Annotated[Resources, Depends(resources)],
+        known: Known,
         actor: Annotated[Actor, Depends(allowed(scope))],
         body: Annotated[str, Depends(digest)],
         idempotency_key: Annotated[
@@ -104,7 +105,6 @@ def _fingerprint(request: Request, body: str) -> str:
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
-Known = Annotated[Resources, Depends(resources)]
 CanRead = Annotated[Reading, reading(Scope.READ)]
 CanManage = Annotated[Writing, writing(Scope.MANAGE)]
 CanListKeys = Annotated[Reading, reading(Scope.KEYS)]

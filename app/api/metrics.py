@@ -18,7 +18,7 @@ class Metrics:
         if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
             return generate_latest(self.registry)
         everyone = CollectorRegistry()
-        MultiProcessCollector(everyone)
+        MultiProcessCollector(everyone)  # type: ignore[no-untyped-call]
         return generate_latest(everyone)
 
 

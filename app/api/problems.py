@@ -157,7 +157,8 @@ _RULES = {
 
 
 def _finding(entry: Mapping[str, Any]) -> Finding:
-    kind, place, *path = entry["type"], *entry["loc"]
+    kind: str = entry["type"]
+    place, *path = entry["loc"]
     message = _RULES.get(kind, entry["msg"].removeprefix("Value error, "))
     if place == "body":
         pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)

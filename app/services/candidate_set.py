@@ -1,4 +1,4 @@
-"""A study's candidates as one table: look up keys, read rows, filter and sort, without copying what is not asked for."""
+"""A study's candidates as one table: find by key, read rows and columns, copy nothing that is not asked for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -144,7 +144,8 @@ class CandidateSet:
         if stored is None:
             number = int(key) - 1 - block.first if key.isascii() and key.isdigit() and len(key) < 10 else -1
             return number if 0 <= number < block.rows and key == str(block.first + number + 1) else None
-        return texts.find(*(self._load(stored[part]) for part in ("hashes", "rows", "ends", "content")), key)
+        hashes, rows_, ends, content = (self._load(stored[part]) for part in ("hashes", "rows", "ends", "content"))
+        return texts.find(hashes, rows_, ends, content, key)
 
     def _gather(self, numbers: Sequence[int] | Array, read: Any) -> list[Any]:
         """Read rows that may lie in several blocks, and put them back in the order asked for."""

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from app.domain.access import Actor
+from app.domain.answers import Answer
 from app.domain.errors import CandidateNotFound, CandidatesInUse, Conflict, Invalid, InvalidCandidates
 from app.domain.findings import Finding
 from app.domain.studies import Study
@@ -15,7 +16,7 @@ from app.services.candidate_set import Candidate, CandidateSet
 from app.services.intake.limits import Limits
 from app.services.intake.table import CandidateTable
 from app.services.resources import Resources
-from app.services.transactions import Answer, Writing
+from app.services.transactions import Writing
 from app.services.uploads import Upload, read_table
 from app.storage import candidate_arrays, ledger
 from app.storage import candidates as rows

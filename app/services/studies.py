@@ -1,6 +1,8 @@
 """Studies: create, find, change, delete."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -49,7 +51,7 @@ def change(
     name: str,
     version: int | None,
     state: StudyState | None,
-    settings: dict[str, object],
+    settings: Mapping[str, Any],
     reason: str | None,
 ) -> Study:
     """Another state, other settings, or both, as one event; `version` is the one the caller saw."""
@@ -94,7 +96,7 @@ def withdraw(connection: Connection, actor: Actor, name: str, key_id: str) -> St
 
 
 def _record(
-    connection: Connection, actor: Actor, changed: Study, kind: str, payload: dict[str, object], reason: str | None
+    connection: Connection, actor: Actor, changed: Study, kind: str, payload: Mapping[str, Any], reason: str | None
 ) -> Study:
     changed = replace(changed, version=changed.version + 1)
     rows.save(connection, changed)

@@ -11,8 +11,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection
 
 from app.domain.access import Actor
+from app.domain.answers import Answer
 from app.storage import answers
-from app.storage.answers import Answer
 from app.storage.database import Database
 
 P = ParamSpec("P")

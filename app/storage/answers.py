@@ -1,25 +1,14 @@
 """Answers kept under their Idempotency-Key, in the transaction of the write they answer."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
+from app.domain.answers import Answer
 from app.domain.clock import now
 from app.domain.errors import IdempotencyKeyReused
 from app.storage.inserting import insert_if_absent
 from app.storage.tables import idempotency
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a write is answered, and what the same write is answered again, byte for byte."""
-
-    status: int
-    body: bytes = b""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    kept_body: bytes | None = None  # kept in the body's stead when the body has a secret
 
 
 def claim(connection: Connection, key_id: str, token: str, fingerprint: str) -> Answer | None:

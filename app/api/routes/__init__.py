@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from app.api import problems
-from app.services.transactions import Answer
+from app.domain.answers import Answer
 
 # Any operation under /v1 may answer these.
 COMMON = problems.documented(

@@ -22,13 +22,14 @@ from app.api.schemas.shape import Name, answer
 from app.api.spooling import Spooled, candidate_files, spooled, uploading
 from app.api.strict_json import StrictRoute
 from app.domain.access import Scope
+from app.domain.answers import Answer
 from app.domain.candidates import Kind
 from app.services import candidate_page, candidates, studies
 from app.services.candidate_set import Candidate
 from app.services.candidates import Receipt
 from app.services.intake.csv_rows import csv_text
 from app.services.intake.declared import Declared
-from app.services.transactions import Answer, Writing
+from app.services.transactions import Writing
 from app.services.uploads import READERS, Upload
 
 router = APIRouter(

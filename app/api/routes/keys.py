@@ -13,8 +13,8 @@ from app.api.schemas.keys import KeyList, KeyOut, KeyRequest, NewKey, key_out, n
 from app.api.schemas.shape import answer
 from app.api.strict_json import StrictRoute
 from app.domain.access import Key, Role
+from app.domain.answers import Answer
 from app.services import access
-from app.services.transactions import Answer
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=StrictRoute, responses=COMMON)
 

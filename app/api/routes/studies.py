@@ -11,9 +11,9 @@ from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
 from app.api.schemas.shape import Name, Reason, answer
 from app.api.schemas.studies import StudyChange, StudyOut, StudyPage, StudySettings, study_out
 from app.api.strict_json import StrictRoute
+from app.domain.answers import Answer
 from app.domain.studies import Study, StudyState
 from app.services import studies
-from app.services.transactions import Answer
 
 router = APIRouter(prefix="/v1/studies", tags=["studies"], route_class=StrictRoute, responses=COMMON)
 
@@ -37,9 +37,9 @@ def list_studies(
     "/{study}",
     summary="Create a study; the same again finds it",
     response_model=StudyOut,
-    responses={201: {"model": StudyOut, "description": "Created"}}
-    | WRITES
-    | documented("study-exists", "study-deleted"),
+    responses=WRITES
+    | documented("study-exists", "study-deleted", "study-not-found")
+    | {201: {"model": StudyOut, "description": "Created"}},
 )
 def create_study(study: Name, settings: StudySettings, write: CanManage) -> Response:
     return respond(write.once(_created, studies.create, study, settings.configuration()))

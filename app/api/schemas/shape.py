@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from app.services.transactions import Answer
+from app.domain.answers import Answer
 
 
 class Shape(BaseModel):

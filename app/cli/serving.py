@@ -1,0 +1,118 @@
+"""Start the server, and what has to be there before it starts."""
+
+import os
+import socket
+import tempfile
+from pathlib import Path
+from typing import Annotated
+from urllib.request import urlopen
+
+import typer
+import uvicorn
+from rich.console import Console
+from sqlalchemy import make_url
+
+from app.domain.access import Actor, Role
+from app.services.access import SERVER, create_key
+from app.settings import Settings
+from app.storage import keys
+from app.storage.database import Database, open_database
+from app.storage.schema import migrate
+
+console = Console(highlight=False)
+
+SHUTDOWN_SECONDS = 10
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 for any free one.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Server processes.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of the database and the first admin key.")] = None,
+) -> None:
+    """Migrate the database and start the server."""
+    settings = _settings(host=host, port=port, workers=workers, data=data)
+    database = prepare(settings)
+    fresh = first_admin_key(database, settings.admin_key_file)
+    database.dispose()
+    port = settings.port or _free_port(settings.host)
+    _hand_down(settings, port)
+    _announce(settings, port, fresh)
+    uvicorn.run(
+        "app.main:create_app",
+        factory=True,
+        host=settings.host,
+        port=port,
+        workers=settings.workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+
+
+def migrate_database() -> None:
+    """Bring the database to this build's schema."""
+    prepare(Settings()).dispose()
+    console.print("The database is up to date.")
+
+
+def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server listens on.")] = None) -> None:
+    """Exit with 0 if the server on this machine is ready (for containers)."""
+    address = f"http://127.0.0.1:{port or Settings().port}/readyz"
+    with urlopen(address, timeout=3) as answer:
+        console.print(answer.read().decode())
+
+
+def prepare(settings: Settings) -> Database:
+    """The database of these settings, migrated; the data folder is the owner's alone."""
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    database = open_database(settings.database_address, settings.database_connections)
+    migrate(database)
+    return database
+
+
+def first_admin_key(database: Database, file: Path) -> str | None:
+    """On the first run an admin's key, also written to a file only its owner can read; later None."""
+    with database.write() as connection:
+        if keys.exist(connection):
+            return None
+        _, spelling = create_key(connection, Actor(SERVER, "first-run"), "first admin", Role.ADMIN)
+        file.unlink(missing_ok=True)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as opened:
+            opened.write(f"{spelling}\n")
+    return spelling
+
+
+def _settings(**given: object) -> Settings:
+    return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+
+
+def _hand_down(settings: Settings, port: int) -> None:
+    """What was given on the command line reaches the worker processes through the environment."""
+    os.environ["NEXTBATCH_HOST"] = settings.host
+    os.environ["NEXTBATCH_PORT"] = str(port)
+    os.environ["NEXTBATCH_DATA"] = str(settings.data)
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # threads of BLAS get in each other's way here
+    if settings.workers > 1 and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="nextbatch-metrics-")
+
+
+def _free_port(host: str) -> int:
+    with socket.create_server((host, 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def _announce(settings: Settings, port: int, fresh: str | None) -> None:
+    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+    console.print(f"[bold]Nextbatch[/] listens on http://{shown}:{port}")
+    console.print(f"  the page      http://{shown}:{port}/")
+    console.print(f"  the API       http://{shown}:{port}/openapi.json")
+    console.print(f"  the database  {make_url(settings.database_address).render_as_string()}", soft_wrap=True)
+    if fresh:
+        console.print(
+            "\n  [bold]The admin key[/], shown this once and kept in", settings.admin_key_file, soft_wrap=True
+        )
+        console.print(f"  {fresh}\n", soft_wrap=True)
