@@ -51,5 +51,5 @@ def check_declared(declared: Declared, names: Sequence[str], findings: Findings)
         )
     if sum(declared.role(name) == "key" for name in names) > 1:
         findings.error("several-keys", "more than one column is declared as the key; keep one")
-    if all(declared.role(name) != "feature" for name in names):
+    if names and all(declared.role(name) != "feature" for name in names):
         findings.error("no-features", "no column is a feature; at least one is needed to tell candidates apart")

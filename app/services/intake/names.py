@@ -30,6 +30,8 @@ def shown_name(name: str) -> str | None:
 
 def check_names(names: Sequence[str], limits: Limits, findings: Findings, *, row: int | None = None) -> None:
     """Column names are present, printable and unique; `row` is where they stand."""
+    if not names:
+        findings.error("no-features", "there is no column; at least one feature is needed", row=row)
     if len(names) > limits.columns:
         findings.error("too-many-columns", f"{len(names)} columns; the limit is {limits.columns}", row=row)
         return

@@ -40,7 +40,7 @@ def check_cells(cells: _Matrix, columns: Sequence[Column], first_row: int, findi
     for rows, block in _blocks(cells):
         flaws = {
             ("not-finite", "not a finite number; give one"): _not_finite(block, features),
-            ("not-exact", "an integer beyond 2^53, which a double rounds; scale it"): _rounded(block),
+            ("not-exact", "an integer of 2^53 or more, which a double rounds; scale it"): _rounded(block),
             ("not-a-boolean", "not a boolean; give 0 or 1"): booleans & ~np.isin(block, (0, 1)) & ~_missing(block),
         }
         for (code, message), wrong in flaws.items():
@@ -86,8 +86,8 @@ def _missing(block: _Matrix) -> npt.NDArray[np.bool_]:
 def _rounded(block: _Matrix) -> npt.NDArray[np.bool_]:
     if block.dtype.kind not in "iu" or block.dtype.itemsize < 8:
         return np.zeros(block.shape, dtype=bool)
-    below = block < -_EXACT_INTEGERS if block.dtype.kind == "i" else np.zeros(block.shape, dtype=bool)
-    return (block > _EXACT_INTEGERS) | below
+    below = block <= -_EXACT_INTEGERS if block.dtype.kind == "i" else np.zeros(block.shape, dtype=bool)
+    return (block >= _EXACT_INTEGERS) | below
 
 
 def _plain(value: float, column: Column) -> Attribute:
