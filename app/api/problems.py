@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from app.domain import errors
-from app.domain.errors import Invalid, Refusal, Unavailable
+from app.domain.errors import AlreadyObserved, Invalid, Refusal, Unavailable
 from app.domain.findings import Finding
 
 MEDIA_TYPE = "application/problem+json"
@@ -32,6 +32,8 @@ STATUSES: dict[str, int] = {
     errors.Missing.code: 404,
     errors.StudyNotFound.code: 404,
     errors.CandidateNotFound.code: 404,
+    errors.BatchNotFound.code: 404,
+    errors.ObservationNotFound.code: 404,
     errors.KeyNotFound.code: 404,
     "method-not-allowed": 405,
     errors.Conflict.code: 409,
@@ -39,6 +41,10 @@ STATUSES: dict[str, int] = {
     errors.StudyNotActive.code: 409,
     errors.ForbiddenTransition.code: 409,
     errors.CandidatesInUse.code: 409,
+    errors.StudyFinished.code: 409,
+    errors.NoCandidates.code: 409,
+    errors.CandidatesExhausted.code: 409,
+    errors.AlreadyObserved.code: 409,
     errors.StudyDeleted.code: 410,
     errors.PreconditionFailed.code: 412,
     errors.BodyTooLarge.code: 413,
@@ -75,7 +81,7 @@ def problem(code: str, detail: str, request_id: str | None, **members: Any) -> R
 
 def refusal(error: Refusal, request_id: str | None) -> Response:
     members = dict(error.facts)
-    if isinstance(error, Invalid):
+    if isinstance(error, Invalid | AlreadyObserved):
         members["errors"] = [_plain(finding) for finding in error.findings[:MOST_ERRORS]]
     response = problem(error.code, str(error), request_id, **members)
     if isinstance(error, Unavailable):

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, select, update
 from app.domain.candidates import Column
 from app.domain.clock import now
 from app.domain.ledger import GENESIS, canonical
-from app.domain.studies import Configuration, Direction, Study, StudyState
+from app.domain.studies import Configuration, Study, StudyState, configuration_from
 from app.storage.inserting import insert_if_absent
 from app.storage.tables import grants, studies
 
@@ -95,10 +95,10 @@ def _grant(key_id: str, study: Study) -> ColumnElement[bool]:
 def _study(row: Row[Any]) -> Study:
     fields = dict(row._mapping)  # noqa: SLF001
     del fields["requested"]
-    configuration = json.loads(fields.pop("configuration"))
+    configuration = configuration_from(json.loads(fields.pop("configuration")))
     columns = json.loads(fields.pop("columns"))
     return Study(
         **fields | {"state": StudyState(row.state)},
-        configuration=Configuration(**configuration | {"direction": Direction(configuration["direction"])}),
+        configuration=configuration,
         columns=tuple(Column(**column | {"levels": tuple(column["levels"])}) for column in columns),
     )
