@@ -1,0 +1,53 @@
+"""Rows that grow without being copied, and still never change for those who hold an earlier version."""
+
+from threading import Lock
+
+import numpy as np
+
+from app.engine.arrays import Array
+
+SPARE = 16
+
+
+class Rows:
+    """An immutable (m, A) array whose successors share its memory.
+
+    `appended` writes the new rows behind the old ones when nobody has done so before, else into a copy: a version that was
+    handed out keeps its values for ever. This makes the next state of a study O(A) instead of O(A·m).
+    """
+
+    def __init__(self, array: Array, memory: "_Memory | None" = None) -> None:
+        self._memory = memory or _Memory(array)
+        self.array: Array = self._memory.array[: len(array)]
+        self.array.flags.writeable = False
+
+    @classmethod
+    def empty(cls, width: int) -> "Rows":
+        """No rows over `width` candidates."""
+        return cls(np.empty((0, width)))
+
+    def reserve(self, extra: int) -> tuple["Rows", Array]:
+        """A successor with `extra` more rows, and those rows, still to be filled by the caller."""
+        m, width = self.array.shape
+        memory = self._memory
+        if not memory.claim(m, m + extra):
+            memory = _Memory(np.empty((m + extra + max(SPARE, m // 4), width)), m + extra)
+            memory.array[:m] = self.array
+        fresh = memory.array[m : m + extra]
+        return Rows(memory.array[: m + extra], memory), fresh
+
+
+class _Memory:
+    """The shared array, and how many of its rows are taken."""
+
+    def __init__(self, array: Array, used: int | None = None) -> None:
+        self.array = array
+        self._used = len(array) if used is None else used
+        self._lock = Lock()
+
+    def claim(self, start: int, stop: int) -> bool:
+        """Take rows start … stop, if they exist and are the next free ones."""
+        with self._lock:
+            free = self._used == start and stop <= len(self.array)
+            self._used = stop if free else self._used
+        return free
