@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from threadpoolctl import threadpool_limits
 
 from app import logs
 from app.api import problems
@@ -15,6 +16,8 @@ from app.api.middleware import BodyLimited, HostAllowed, Observed
 from app.api.routes import candidates, keys, operations, studies
 from app.api.schemas.shape import Problem
 from app.services.arrays import ArrayCache
+from app.services.bridge.models import Models
+from app.services.jobs import Jobs
 from app.services.resources import Resources
 from app.settings import Settings
 from app.storage.database import open_database
@@ -36,11 +39,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
     )
-    app.state.resources = Resources(
-        settings,
-        open_database(settings.database_address, settings.database_connections),
-        ArrayCache(settings.cache_bytes),
-    )
+    app.state.resources = _resources(settings)
     app.state.metrics = new_metrics()
     for routes in (studies, candidates, keys, operations):
         app.include_router(routes.router)
@@ -52,9 +51,18 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
+def _resources(settings: Settings) -> Resources:
+    threadpool_limits(1)  # one BLAS thread a computation: more get in each other's way
+    database = open_database(settings.database_address, settings.database_connections)
+    arrays = ArrayCache(settings.cache_bytes)
+    models = Models(database, arrays, settings.model_bytes)
+    return Resources(settings, database, arrays, models, Jobs(settings.engine_threads, settings.engine_queue))
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
+    app.state.resources.jobs.close()
     app.state.resources.database.dispose()
 
 

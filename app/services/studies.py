@@ -1,6 +1,6 @@
 """Studies: create, find, change, delete."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from app.domain.access import Actor, Role, Scope
 from app.domain.errors import KeyNotFound, PreconditionFailed, StudyDeleted, StudyExists, StudyNotFound
 from app.domain.studies import Configuration, Study, StudyState
+from app.services.bridge.checks import check_configuration
 from app.storage import keys, ledger
 from app.storage import studies as rows
 
@@ -17,6 +18,7 @@ ANY_VERSION = None
 
 def create(connection: Connection, actor: Actor, name: str, configuration: Configuration) -> tuple[Study, bool]:
     """The study and whether it is new. The same request again finds it; another configuration is a conflict."""
+    check_configuration(configuration)
     study = rows.create(connection, name, configuration)
     if study is None:
         existing = find(connection, actor, name)
@@ -51,14 +53,15 @@ def change(
     name: str,
     version: int | None,
     state: StudyState | None,
-    settings: Mapping[str, Any],
+    settings: Callable[[Configuration], Configuration],
     reason: str | None,
 ) -> Study:
     """Another state, other settings, or both, as one event; `version` is the one the caller saw."""
     study = lock(connection, actor, name)
     if version is not ANY_VERSION and version != study.version:
         raise PreconditionFailed(current=study.version)
-    changed = replace(study, configuration=replace(study.configuration, **settings))
+    changed = replace(study, configuration=settings(study.configuration))
+    check_configuration(changed.configuration)
     if state is not None and state is not study.state:
         study.must_be_able_to_become(state)
         changed = replace(changed, state=state)

@@ -69,6 +69,26 @@ def after(tally: Tally, events: Iterable[Event]) -> Tally:
     return tally
 
 
+def tally_from(fields: dict[str, Any]) -> Tally:
+    """A tally from plain JSON (pending as lists, unavailable as a list) and its three arrays."""
+    return Tally(
+        **fields
+        | {
+            "state": StudyState(fields["state"]),
+            "configuration": configuration_from(fields["configuration"]),
+            "columns": _columns(fields["columns"]),
+            "blocks": tuple(Block(**block) for block in fields["blocks"]),
+            "unavailable": frozenset(fields["unavailable"]),
+            "pending": {(batch, rank): Pending(*rest) for batch, rank, *rest in fields["pending"]},
+            "issued": tuple(Issued(**one) for one in fields["issued"]),
+        }
+    )
+
+
+def _columns(plain: list[dict[str, Any]]) -> tuple[Column, ...]:
+    return tuple(Column(**column | {"levels": tuple(column["levels"])}) for column in plain)
+
+
 def _created(tally: Tally, payload: dict[str, Any]) -> Tally:
     return replace(tally, configuration=configuration_from(payload["configuration"]))
 
@@ -88,9 +108,8 @@ def _uploaded(tally: Tally, payload: dict[str, Any]) -> Tally:
 
 
 def _block_added(tally: Tally, payload: dict[str, Any]) -> Tally:
-    columns = tuple(Column(**column | {"levels": tuple(column["levels"])}) for column in payload["columns"])
     block = Block(payload["first"], payload["rows"], payload["arrays"])
-    return replace(tally, columns=columns, blocks=(*tally.blocks, block))
+    return replace(tally, columns=_columns(payload["columns"]), blocks=(*tally.blocks, block))
 
 
 def _switched(tally: Tally, payload: dict[str, Any]) -> Tally:

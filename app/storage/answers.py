@@ -20,7 +20,14 @@ def claim(connection: Connection, key_id: str, token: str, fingerprint: str) -> 
     row = {"key_id": key_id, "token": token, "fingerprint": fingerprint, "created_at": now()}
     if insert_if_absent(connection, idempotency, row):
         return None
-    kept = connection.execute(select(idempotency).where(_is(key_id, token))).one()
+    return find(connection, key_id, token, fingerprint)
+
+
+def find(connection: Connection, key_id: str, token: str, fingerprint: str) -> Answer | None:
+    """The kept answer of this token; another request under it is refused."""
+    kept = connection.execute(select(idempotency).where(_is(key_id, token))).first()
+    if kept is None:
+        return None
     if kept.fingerprint != fingerprint:
         raise IdempotencyKeyReused
     return Answer(kept.status, kept.body, json.loads(kept.headers))

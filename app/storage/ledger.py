@@ -40,8 +40,19 @@ def append(
     return replace(study, seq=fields["seq"], head=fields["hash"])
 
 
-def read(connection: Connection, study: Study, after: int = 0, limit: int | None = None) -> Iterator[Event]:
-    """The events after `after`, oldest first."""
+def hash_of(connection: Connection, study: Study, seq: int) -> str | None:
+    """The hash of an event: it names the whole prefix that ends there."""
+    where = (events.c.study_id == study.id, events.c.seq == seq)
+    found: str | None = connection.execute(select(events.c.hash).where(*where)).scalar_one_or_none()
+    return found
+
+
+def read(
+    connection: Connection, study: Study, after: int = 0, limit: int | None = None, until: int | None = None
+) -> Iterator[Event]:
+    """The events after `after` and not beyond `until`, oldest first."""
     query = select(events).where(events.c.study_id == study.id, events.c.seq > after).order_by(events.c.seq)
+    if until is not None:
+        query = query.where(events.c.seq <= until)
     for row in connection.execute(query.limit(limit).execution_options(yield_per=500)):
         yield Event(**{name: value for name, value in row._mapping.items() if name != "study_id"})  # noqa: SLF001

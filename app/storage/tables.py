@@ -75,6 +75,7 @@ blobs = Table(
     "blobs",
     metadata,
     Column("digest", String(64), primary_key=True),
+    Column("scope", String(100), nullable=False),
     Column("dtype", String(10), nullable=False),
     Column("shape", String(100), nullable=False),
     Column("size", BigInteger, nullable=False),

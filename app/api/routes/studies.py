@@ -59,8 +59,8 @@ def read_study(study: Name, read: CanRead) -> Response:
     | documented("precondition-required", "precondition-failed", "forbidden-transition", "conflict"),
 )
 def change_study(study: Name, change: StudyChange, version: SeenVersion, write: CanManage) -> Response:
-    settings = change.new_settings()
-    return respond(write.once(_study, studies.change, study, version, change.new_state(), settings, change.reason))
+    state, settings = change.new_state(), change.apply_to
+    return respond(write.once(_study, studies.change, study, version, state, settings, change.reason))
 
 
 @router.delete(
