@@ -79,3 +79,17 @@ def test_without_polars_the_answer_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(arrow, "find_spec", lambda _: None)
     with pytest.raises(ArrowNotInstalled, match=r"CSV or \.npy"):
         read_parquet(tmp_path / "candidates")
+
+
+def test_a_file_that_kills_its_reader_is_refused_and_the_server_lives(tmp_path):
+    path = tmp_path / "candidates"
+    FRAME.write_parquet(path)
+    with pytest.raises(InvalidUpload, match="broken-parquet"):
+        read_parquet(path, DECLARED, Limits(arrow_memory=1 << 20))
+
+
+def test_a_file_that_takes_too_long_is_refused(tmp_path):
+    path = tmp_path / "candidates"
+    FRAME.write_parquet(path)
+    with pytest.raises(InvalidUpload, match="slow-parquet"):
+        read_parquet(path, DECLARED, Limits(arrow_seconds=0.001))
