@@ -81,7 +81,17 @@ def test_without_polars_the_answer_says_what_to_do(tmp_path, monkeypatch):
         read_parquet(tmp_path / "candidates")
 
 
-def test_a_file_that_kills_its_reader_is_refused_and_the_server_lives(tmp_path):
+def test_a_file_over_which_the_reader_dies_is_refused_and_the_server_lives(tmp_path, monkeypatch):
+    path, dying = tmp_path / "candidates", tmp_path / "dying"
+    FRAME.write_parquet(path)
+    dying.write_text("#!/bin/sh\nkill -ABRT $$\n")
+    dying.chmod(0o700)
+    monkeypatch.setattr(arrow.sys, "executable", str(dying))
+    with pytest.raises(InvalidUpload, match="broken-parquet"):
+        read_parquet(path, DECLARED)
+
+
+def test_a_file_that_needs_too_much_memory_is_refused(tmp_path):
     path = tmp_path / "candidates"
     FRAME.write_parquet(path)
     with pytest.raises(InvalidUpload, match="broken-parquet"):
