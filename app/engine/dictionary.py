@@ -11,7 +11,6 @@ import numpy as np
 from app.engine.arrays import Array, Flags, Numbers
 from app.engine.randomness import rng_at
 from app.engine.settings import Settings
-from app.engine.state import State
 
 SURPLUS = 0.5
 """Lazy: members that lost the draw stay while they are at most this share of the dictionary; when they are more, those of

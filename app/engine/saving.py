@@ -13,8 +13,8 @@ from app.engine.settings import Settings
 from app.engine.state import State
 
 FORMAT = 1
-ARRAYS = "counts sums pending available latest S G H w mean residual spread".split()
-SCALARS = "information step updates".split()
+ARRAYS = ["counts", "sums", "pending", "available", "latest", "S", "G", "H", "w", "mean", "residual", "spread"]
+SCALARS = ["information", "step", "updates"]
 
 
 def save(state: State) -> dict[str, Any]:

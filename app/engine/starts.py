@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from app.engine.arrays import Array, Numbers
+from app.engine.arrays import Numbers
 from app.engine.embedding import from_scratch, information_bound
 from app.engine.history import dictionary_of
 from app.engine.rows import Rows

@@ -10,9 +10,8 @@ from sqlalchemy import Connection
 
 from app.domain.access import Actor
 from app.domain.answers import Answer
-from app.domain.batches import Batch, BatchState, Suggestion, SuggestionState
-from app.domain.clock import now
-from app.domain.errors import Conflict, Invalid, Refusal
+from app.domain.batches import Batch, Suggestion
+from app.domain.errors import BatchNotFound, Conflict, Invalid, Refusal
 from app.domain.findings import Finding
 from app.domain.studies import Configuration, Study
 from app.services import stopping, studies
@@ -111,6 +110,7 @@ class Issue:
             "max_size": self.wanted.max_size,
             "basis_seq": self.basis.seq,
             "basis_hash": self.basis.head,
+            "seconds": self.draft.seconds,  # the one thing a replay does not repeat
             "record": self.draft.record,
             "suggestions": list(self.draft.suggestions),
         }
@@ -174,22 +174,11 @@ def _issue(connection: Connection, actor: Actor, name: str, issue: Issue) -> Ask
     if study.version != issue.version or batches.last_number(connection, study) != number - 1:
         raise _Outdated
     study = ledger.append(connection, study, actor, "batch-issued", issue.payload())
-    batch, suggestions = rows_of(issue.payload(), study.seq, now(), issue.draft.seconds)
-    batches.add(connection, study, batch, suggestions)
+    batch = batches.find(connection, study, number)
+    suggestions = batches.suggestions_of(connection, study, [number])
+    if batch is None:
+        raise BatchNotFound
     return asked(connection, issue.resources, study, batch, suggestions, new=True)
-
-
-def rows_of(payload: Mapping[str, Any], seq: int, created_at: str, seconds: float) -> tuple[Batch, list[Suggestion]]:
-    """The batch and its suggestions as an event of the ledger tells them."""
-    number, lines = payload["number"], payload["suggestions"]
-    record = payload["record"] | {"seconds": seconds}
-    size = sum(one["replicates"] for one in lines)
-    batch = Batch(number, payload["worker"], BatchState.OPEN, size, payload["basis_seq"], seq, record, created_at)
-    suggestions = [
-        Suggestion(number, rank, one["candidate"], one["replicates"], SuggestionState.PENDING, one["record"])
-        for rank, one in enumerate(lines, start=1)
-    ]
-    return batch, suggestions
 
 
 def _remember(resources: Resources, study: Study, model: Model) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from app.domain.access import Actor, Scope
-from app.domain.clock import now
 from app.domain.errors import Denied, ObservationNotFound, PreconditionFailed
 from app.domain.observations import Kind, Observation
 from app.domain.studies import Study
@@ -69,6 +68,5 @@ def _supersede(connection: Connection, actor: Actor, study: Study, old: Observat
         payload["value"] = changed.value
     event = "observation-retracted" if changed.kind is Kind.RETRACTED else "observation-corrected"
     study = ledger.append(connection, study, actor, event, payload, changed.reason)
-    new = replace(changed, version=version, actor=actor.key.id, recorded_at=now(), seq=study.seq)
-    observations.supersede(connection, study, new)
+    new = observations.versions(connection, study, old.number)[-1]
     return Corrected(new, batches.based_on(connection, study, old.seq))

@@ -69,7 +69,6 @@ class Placing:
         self._next = observations.last_number(connection, study) + 1
         self._suggestions: dict[Place, Suggestion] = {}
         self._filled: dict[Place, dict[int, Observation | Placed]] = {}
-        self._touched: set[Place] = set()
         self._errors: list[Finding] = []
         self._conflicts: list[Finding] = []
         self.warnings: list[Finding] = []
@@ -86,10 +85,6 @@ class Placing:
             return
         for offset, value in enumerate(report.values):
             yield from self._value(report, suggestion, candidate, key, value, offset)
-
-    def completed(self) -> list[Place]:
-        """The suggestions whose replicates are now all there."""
-        return sorted(p for p in self._touched if len(self._filled[p]) >= self._suggestions[p].replicates)
 
     def refuse_if_any_is_wrong(self) -> None:
         if self._errors:
@@ -136,7 +131,6 @@ class Placing:
         self._next += 1
         if place is not None and replicate is not None:
             self._filled[place][replicate] = placed
-            self._touched.add(place)
         if report.ref is not None and offset == 0:
             self._refs[report.ref] = placed
         return placed

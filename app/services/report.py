@@ -8,17 +8,14 @@ from sqlalchemy import Connection
 
 from app.domain.access import Actor
 from app.domain.batches import SuggestionState
-from app.domain.clock import now
 from app.domain.errors import Invalid
 from app.domain.findings import Finding
-from app.domain.observations import Kind, Observation
 from app.domain.reports import Report
 from app.domain.studies import Study
 from app.services import studies
 from app.services.placing import Placed, Placing
 from app.services.resources import Resources
-from app.storage import batches, ledger, observations
-from app.storage import candidates as candidate_rows
+from app.storage import ledger
 
 OBSERVATIONS_PER_EVENT = 1_000
 EXTREME = 1e100
@@ -57,7 +54,6 @@ def report(
     placing.refuse_if_any_is_wrong()
     study = _record_values(connection, actor, study, [one for one in placed if one.status == "recorded"])
     study = _record_failures(connection, actor, study, [one for one in placed if one.status in ("failed", "abandoned")])
-    batches.resolve(connection, study, placing.completed(), SuggestionState.OBSERVED)
     reported = Reported(placed, (*placing.warnings, *_extremes(placed)), study)
     if dry_run:
         raise DryRun(reported)
@@ -69,7 +65,6 @@ def _record_values(connection: Connection, actor: Actor, study: Study, new: Sequ
         part = new[start : start + OBSERVATIONS_PER_EVENT]
         payload = {"observations": [_line(one) for one in part]}
         study = ledger.append(connection, study, actor, "observations-reported", payload)
-        observations.add(connection, study, [_observation(one, actor, study) for one in part])
     return study
 
 
@@ -81,13 +76,11 @@ def _record_failures(connection: Connection, actor: Actor, study: Study, lost: S
             lines = [{"batch": one.batch, "rank": one.rank, "reason": one.reason} for one in gone]
             payload = {"state": state, "suggestions": lines}
             study = ledger.append(connection, study, actor, "suggestions-resolved", payload)
-            batches.resolve(connection, study, [(one.batch or 0, one.rank or 0) for one in gone], state)
     for one in lost:
         failed = one.report.failed
         if failed is not None and not failed.retry:
             switched = {"candidate": one.candidate, "key": one.key, "available": False}
             study = ledger.append(connection, study, actor, "candidate-switched", switched, failed.reason)
-            candidate_rows.switch_off(connection, study, one.candidate, failed.reason)
     return study
 
 
@@ -97,28 +90,6 @@ def _line(one: Placed) -> dict[str, Any]:
     place = {"batch": one.batch, "rank": one.rank, "replicate": one.replicate}
     line = {"observation": one.observation, "candidate": one.candidate, "value": one.value, **place, **said}
     return {name: value for name, value in line.items() if value is not None}
-
-
-def _observation(one: Placed, actor: Actor, study: Study) -> Observation:
-    said = one.report
-    return Observation(
-        number=one.observation or 0,
-        version=1,
-        current=True,
-        kind=Kind.RECORDED,
-        candidate=one.candidate,
-        value=one.value or 0.0,
-        actor=actor.key.id,
-        recorded_at=now(),
-        seq=study.seq,
-        batch=one.batch,
-        rank=one.rank,
-        replicate=one.replicate,
-        ref=said.ref,
-        measured_at=said.measured_at,
-        measured_by=said.measured_by,
-        note=said.note,
-    )
 
 
 def _extremes(placed: Sequence[Placed]) -> list[Finding]:

@@ -1,8 +1,7 @@
 """Studies: create, find, change, delete."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -25,9 +24,10 @@ def create(connection: Connection, actor: Actor, name: str, configuration: Confi
         if not rows.was_requested_as(connection, existing, configuration):
             raise StudyExists
         return existing, False
+    study = ledger.append(connection, study, actor, "study-created", {"configuration": asdict(configuration)})
     if actor.key.role is not Role.ADMIN:
-        rows.grant(connection, actor.key.id, study)
-    return ledger.append(connection, study, actor, "study-created", {"configuration": asdict(configuration)}), True
+        study = ledger.append(connection, study, actor, "access-granted", {"key": actor.key.id})
+    return study, True
 
 
 def find(connection: Connection, actor: Actor, name: str) -> Study:
@@ -68,14 +68,14 @@ def change(
     if changed == study:
         return study
     payload = {"state": changed.state, "configuration": asdict(changed.configuration)}
-    return _record(connection, actor, changed, "study-changed", payload, reason)
+    return ledger.append(connection, study, actor, "study-changed", payload, reason)
 
 
 def delete(connection: Connection, actor: Actor, name: str, reason: str | None) -> Study:
     """A tombstone: everything is kept, nothing is shown any more, and the name stays taken."""
     study = lock(connection, actor, name)
     study.must_be_able_to_become(StudyState.DELETED)
-    return _record(connection, actor, replace(study, state=StudyState.DELETED), "study-deleted", {}, reason)
+    return ledger.append(connection, study, actor, "study-deleted", {}, reason)
 
 
 def grant(connection: Connection, actor: Actor, name: str, key_id: str) -> Study:
@@ -85,7 +85,6 @@ def grant(connection: Connection, actor: Actor, name: str, key_id: str) -> Study
         raise KeyNotFound
     if rows.is_granted(connection, key_id, study):
         return study
-    rows.grant(connection, key_id, study)
     return ledger.append(connection, study, actor, "access-granted", {"key": key_id})
 
 
@@ -94,16 +93,7 @@ def withdraw(connection: Connection, actor: Actor, name: str, key_id: str) -> St
     study = lock(connection, actor, name)
     if not rows.is_granted(connection, key_id, study):
         raise KeyNotFound
-    rows.withdraw(connection, key_id, study)
     return ledger.append(connection, study, actor, "access-withdrawn", {"key": key_id})
-
-
-def _record(
-    connection: Connection, actor: Actor, changed: Study, kind: str, payload: Mapping[str, Any], reason: str | None
-) -> Study:
-    changed = replace(changed, version=changed.version + 1)
-    rows.save(connection, changed)
-    return ledger.append(connection, changed, actor, kind, payload, reason)
 
 
 def _visible(connection: Connection, actor: Actor, study: Study | None) -> Study:

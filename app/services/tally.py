@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.candidates import Column
+from app.domain.candidates import Column, columns_from
 from app.domain.ledger import GENESIS, Event
 from app.domain.studies import Configuration, StudyState, configuration_from
 from app.storage.candidates import Block
@@ -76,17 +76,13 @@ def tally_from(fields: dict[str, Any]) -> Tally:
         | {
             "state": StudyState(fields["state"]),
             "configuration": configuration_from(fields["configuration"]),
-            "columns": _columns(fields["columns"]),
+            "columns": columns_from(fields["columns"]),
             "blocks": tuple(Block(**block) for block in fields["blocks"]),
             "unavailable": frozenset(fields["unavailable"]),
             "pending": {(batch, rank): Pending(*rest) for batch, rank, *rest in fields["pending"]},
             "issued": tuple(Issued(**one) for one in fields["issued"]),
         }
     )
-
-
-def _columns(plain: list[dict[str, Any]]) -> tuple[Column, ...]:
-    return tuple(Column(**column | {"levels": tuple(column["levels"])}) for column in plain)
 
 
 def _created(tally: Tally, payload: dict[str, Any]) -> Tally:
@@ -109,7 +105,7 @@ def _uploaded(tally: Tally, payload: dict[str, Any]) -> Tally:
 
 def _block_added(tally: Tally, payload: dict[str, Any]) -> Tally:
     block = Block(payload["first"], payload["rows"], payload["arrays"])
-    return replace(tally, columns=_columns(payload["columns"]), blocks=(*tally.blocks, block))
+    return replace(tally, columns=columns_from(payload["columns"]), blocks=(*tally.blocks, block))
 
 
 def _switched(tally: Tally, payload: dict[str, Any]) -> Tally:

@@ -1,12 +1,14 @@
 """Observations as rows: one per version; the newest of each number is `current`."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
 
 from app.domain.observations import Kind, Observation
 from app.domain.studies import Study
+from app.storage import batches
 from app.storage.tables import observations
 
 _PARAMETERS = 500  # in one IN (…): below every database's limit
@@ -68,6 +70,14 @@ def of_suggestions(connection: Connection, study: Study, batches: Iterable[int])
         for part in _parts(sorted(set(batches)))
         for row in connection.execute(query.where(observations.c.batch.in_(part)))
     ]
+
+
+def completed(connection: Connection, study: Study, places: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those of some suggestions for which all wanted replicates are there."""
+    numbers = {batch for batch, _ in places}
+    reported = Counter((one.batch, one.rank) for one in of_suggestions(connection, study, numbers))
+    wanted = [one for one in batches.suggestions_of(connection, study, numbers) if (one.batch, one.rank) in places]
+    return [(one.batch, one.rank) for one in wanted if reported[one.batch, one.rank] >= one.replicates]
 
 
 def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict[str, Observation]:

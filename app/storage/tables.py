@@ -63,7 +63,6 @@ events = Table(
     Column("payload", Text, nullable=False),
     Column("actor", String(50), nullable=False),
     Column("reason", Text),
-    Column("measured_at", String(40)),
     Column("recorded_at", String(32), nullable=False),
     Column("request_id", String(100), nullable=False),
     Column("previous", String(64), nullable=False),

@@ -51,6 +51,7 @@ def upgrade() -> None:
     op.create_table(
         "blobs",
         sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("scope", sa.String(length=100), nullable=False),
         sa.Column("dtype", sa.String(length=10), nullable=False),
         sa.Column("shape", sa.String(length=100), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
@@ -141,7 +142,6 @@ def upgrade() -> None:
         sa.Column("payload", sa.Text(), nullable=False),
         sa.Column("actor", sa.String(length=50), nullable=False),
         sa.Column("reason", sa.Text(), nullable=True),
-        sa.Column("measured_at", sa.String(length=40), nullable=True),
         sa.Column("recorded_at", sa.String(length=32), nullable=False),
         sa.Column("request_id", sa.String(length=100), nullable=False),
         sa.Column("previous", sa.String(length=64), nullable=False),
