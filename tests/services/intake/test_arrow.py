@@ -5,7 +5,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake import arrow
 from app.services.intake.arrow import ArrowNotInstalled, read_arrow, read_parquet
 from app.services.intake.declared import Declared
@@ -54,7 +54,7 @@ def test_typed_columns_keep_their_types(tmp_path, form):
 def test_what_cannot_be_a_column_is_named(tmp_path, series, mistake):
     path = tmp_path / "candidates"
     pl.DataFrame([series]).write_parquet(path)
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         read_parquet(path)
     assert [(each.code, each.row, each.column) for each in refused.value.findings] == [mistake]
 
@@ -62,8 +62,9 @@ def test_what_cannot_be_a_column_is_named(tmp_path, series, mistake):
 def test_the_size_is_checked_before_the_cells_are_read(tmp_path):
     path = tmp_path / "candidates"
     FRAME.write_parquet(path)
-    with pytest.raises(InvalidUpload, match="too-many-rows"):
+    with pytest.raises(InvalidCandidates) as refused:
         read_parquet(path, limits=Limits(rows=2))
+    assert [each.code for each in refused.value.findings] == ["too-many-rows"]
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + b"\xff" * 64 + b"PAR1", b"ARROW1\0\0" + b"\xff" * 64])
@@ -71,7 +72,7 @@ def test_a_broken_file_is_refused(tmp_path, content):
     path = tmp_path / "candidates"
     path.write_bytes(content)
     for read in (read_parquet, read_arrow):
-        with pytest.raises(InvalidUpload):
+        with pytest.raises(InvalidCandidates):
             read(path)
 
 

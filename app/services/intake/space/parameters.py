@@ -15,7 +15,7 @@ _FORMS = "low and high with step or count, values, levels, or boolean"
 
 
 def read_axis(name: str, node: Node, limits: Limits) -> Axis:
-    """One parameter; raises InvalidUpload with a pointer to what is wrong."""
+    """One parameter; raises InvalidCandidates with a pointer to what is wrong."""
     members = node.members()
     if "levels" in members:
         return _levels(name, node, limits)

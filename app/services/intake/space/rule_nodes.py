@@ -12,7 +12,7 @@ _MOST_VALUES = 10_000
 
 
 def read_constraint(node: Node, axes: Sequence[Axis]) -> Linear:
-    """A weighted sum of numbers and its bounds; raises InvalidUpload with a pointer to what is wrong."""
+    """A weighted sum of numbers and its bounds; raises InvalidCandidates with a pointer to what is wrong."""
     members = node.known_members(["coefficients"], _BOUNDS)
     coefficients = members["coefficients"].members()
     if not coefficients:
@@ -23,7 +23,7 @@ def read_constraint(node: Node, axes: Sequence[Axis]) -> Linear:
 
 
 def read_exclusion(node: Node, axes: Sequence[Axis]) -> list[Condition]:
-    """The conditions that together exclude a point; raises InvalidUpload with a pointer to what is wrong."""
+    """The conditions that together exclude a point; raises InvalidCandidates with a pointer to what is wrong."""
     members = node.members()
     if not members:
         raise node.refuse("no-conditions", "give at least one parameter and its condition")
