@@ -40,6 +40,13 @@ class Writing(Reading):
     token: str | None = None  # the Idempotency-Key
     fingerprint: str = ""  # of the request: another request under the same token is refused
 
+    def kept(self) -> Answer | None:
+        """The answer that this token got before: for what would be long work, or would be refused, the second time."""
+        if self.token is None:
+            return None
+        with self.database.read() as connection:
+            return answers.find(connection, self.actor.key.id, self.token, self.fingerprint)
+
     def once(self, render: Callable[[T], Answer], use_case: UseCase[P, T], *args: P.args, **kwargs: P.kwargs) -> Answer:
         """Carry out, render, commit; or the answer that this token got before."""
         with self.database.write() as connection:
