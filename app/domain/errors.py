@@ -56,8 +56,15 @@ class Invalid(Refusal):
 
 
 class InvalidCandidates(Invalid):
+    """An upload refused as a whole: the first findings, and `total`, how many there are."""
+
     code = "invalid-candidates"
     detail = "The candidates break a rule; nothing was stored."
+    SHOWN: ClassVar[int] = 100
+
+    def __init__(self, findings: Sequence[Finding], total: int | None = None) -> None:
+        self.total = len(findings) if total is None else total
+        super().__init__(findings[: self.SHOWN], total=self.total)
 
 
 class IdempotencyKeyReused(Invalid):

@@ -40,6 +40,8 @@ Render = Callable[[Receipt], Answer]
 
 def upload(resources: Resources, write: Writing, name: str, body: Upload, *, dry_run: bool, render: Render) -> Answer:
     """Make `body` the study's candidate list; the same list again changes nothing."""
+    if kept := write.kept():
+        return kept
     study = write(studies.find, name)
     table = read_table(body, _limits(resources))
     if dry_run:
@@ -50,6 +52,8 @@ def upload(resources: Resources, write: Writing, name: str, body: Upload, *, dry
 
 def append(resources: Resources, write: Writing, name: str, body: Upload, *, dry_run: bool, render: Render) -> Answer:
     """Add `body` to the study's candidates, in the study's own columns."""
+    if kept := write.kept():  # before the keys are compared: they are there since the first time
+        return kept
     for _ in range(ATTEMPTS):
         study = write(studies.find, name)
         table = read_table(body, _limits(resources), known=study.columns)

@@ -41,7 +41,7 @@ class Writing(Reading):
     fingerprint: str = ""  # of the request: another request under the same token is refused
 
     def kept(self) -> Answer | None:
-        """The answer that this request got before, if it did."""
+        """The answer that this token got before: for what would be long work, or would be refused, the second time."""
         if self.token is None:
             return None
         with self.database.read() as connection:

@@ -18,13 +18,11 @@ def claim(connection: Connection, key_id: str, token: str, fingerprint: str) -> 
     or rolled back (then it does the work).
     """
     row = {"key_id": key_id, "token": token, "fingerprint": fingerprint, "created_at": now()}
-    if insert_if_absent(connection, idempotency, row):
-        return None
-    return find(connection, key_id, token, fingerprint)
+    return None if insert_if_absent(connection, idempotency, row) else find(connection, key_id, token, fingerprint)
 
 
 def find(connection: Connection, key_id: str, token: str, fingerprint: str) -> Answer | None:
-    """The kept answer of this token; another request under it is refused."""
+    """The kept answer of this token, if the request came before."""
     kept = connection.execute(select(idempotency).where(_is(key_id, token))).first()
     if kept is None:
         return None

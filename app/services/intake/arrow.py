@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from app.domain.errors import UnsupportedMediaType
 from app.services.intake.arrow_exchange import Request, load_columns
 from app.services.intake.build import build_table
 from app.services.intake.declared import Declared
@@ -22,22 +23,19 @@ from app.services.intake.table import CandidateTable
 FIRST_ROW = 1
 
 
-class ArrowNotInstalled(Exception):
+class ArrowNotInstalled(UnsupportedMediaType):
     """This server was set up without the extra `arrow`."""
 
-    code = "arrow-not-installed"
-
-    def __init__(self) -> None:
-        super().__init__("Parquet and Arrow need the extra `arrow` of nextbatch-server; upload CSV or .npy instead")
+    detail = "Parquet and Arrow need the extra `arrow` of nextbatch-server; upload CSV or .npy instead."
 
 
 def read_parquet(path: Path, declared: Declared | None = None, limits: Limits | None = None) -> CandidateTable:
-    """The candidates of a Parquet file; raises InvalidUpload, or ArrowNotInstalled."""
+    """The candidates of a Parquet file; raises InvalidCandidates, or ArrowNotInstalled."""
     return _read(path, "parquet", declared or Declared(), limits or Limits())
 
 
 def read_arrow(path: Path, declared: Declared | None = None, limits: Limits | None = None) -> CandidateTable:
-    """The candidates of an Arrow IPC (Feather) file; raises InvalidUpload, or ArrowNotInstalled."""
+    """The candidates of an Arrow IPC (Feather) file; raises InvalidCandidates, or ArrowNotInstalled."""
     return _read(path, "arrow", declared or Declared(), limits or Limits())
 
 

@@ -4,7 +4,7 @@ import resource
 import sys
 from pathlib import Path
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.arrow_columns import read_columns
 from app.services.intake.arrow_exchange import Request, parse_request, save_columns, save_refusal
 from app.services.intake.cells import RawColumn
@@ -20,7 +20,7 @@ def main() -> None:
     folder = Path(request.folder)
     try:
         columns = _read(request)
-    except InvalidUpload as refused:
+    except InvalidCandidates as refused:
         save_refusal(refused, folder)
     else:
         save_columns(columns, folder)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from app.domain.findings import Finding, InvalidUpload
+from app.domain.errors import InvalidCandidates
+from app.domain.findings import Finding
 from app.services.intake.cells import Cells, Codes, Floats, Numbers, RawColumn, Texts
 from app.services.intake.declared import Declared
 from app.services.intake.findings import refuse
@@ -47,14 +48,14 @@ def save_columns(columns: Sequence[RawColumn], folder: Path) -> None:
     (folder / _ANSWER).write_text(json.dumps({"columns": described}))
 
 
-def save_refusal(refused: InvalidUpload, folder: Path) -> None:
+def save_refusal(refused: InvalidCandidates, folder: Path) -> None:
     """Write why the file is refused."""
     findings = [asdict(finding) for finding in refused.findings]
     (folder / _ANSWER).write_text(json.dumps({"findings": findings, "total": refused.total}))
 
 
 def load_columns(folder: Path, form: str) -> list[RawColumn]:
-    """The columns that the child wrote; raises InvalidUpload if it refused the file or died over it."""
+    """The columns that the child wrote; raises InvalidCandidates if it refused the file or died over it."""
     answer = folder / _ANSWER
     if not answer.exists():
         raise refuse(
@@ -62,7 +63,7 @@ def load_columns(folder: Path, form: str) -> list[RawColumn]:
         )
     members = json.loads(answer.read_text())
     if "findings" in members:
-        raise InvalidUpload([Finding(**finding) for finding in members["findings"]], members["total"])
+        raise InvalidCandidates([Finding(**finding) for finding in members["findings"]], members["total"])
     return [_column(each, _array(folder, position)) for position, each in enumerate(members["columns"])]
 
 

@@ -21,7 +21,7 @@ _HEADER_ROW = 1
 
 
 def read_csv(path: Path, declared: Declared | None = None, limits: Limits | None = None) -> CandidateTable:
-    """The candidates of a CSV file; raises InvalidUpload with the row and column of every mistake.
+    """The candidates of a CSV file; raises InvalidCandidates with the row and column of every mistake.
 
     A column is read as numbers until a cell says otherwise. When that happens late, the texts read before are gone,
     so the file is read once more with those columns as text: rare, and memory stays that of the numbers.

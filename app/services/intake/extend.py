@@ -15,7 +15,7 @@ def extend(columns: Sequence[Column], table: CandidateTable) -> CandidateTable:
     """The table in the study's own column order and codes; its `columns` are the study's new ones.
 
     New texts of a text feature are appended to its levels, so every code already stored keeps its meaning. Raises
-    InvalidUpload unless names, kinds and roles agree; `declared_by(columns)` reads an upload in the study's own terms.
+    InvalidCandidates unless names, kinds and roles agree; `declared_by(columns)` reads an upload in the study's terms.
     """
     findings = Findings()
     _check_same(columns, table, findings)

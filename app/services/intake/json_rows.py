@@ -18,7 +18,7 @@ _Row = Mapping[str, object]
 
 
 def read_json_rows(rows: object, declared: Declared | None = None, limits: Limits | None = None) -> CandidateTable:
-    """The candidates of a parsed JSON list; raises InvalidUpload with the row and column of every mistake.
+    """The candidates of a parsed JSON list; raises InvalidCandidates with the row and column of every mistake.
 
     The first row names the columns. JSON says itself what a value is: the text "1" stays text.
     """

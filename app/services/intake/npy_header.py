@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.findings import refuse
 
 _MAGIC = b"\x93NUMPY"
@@ -34,7 +34,7 @@ class NpyHeader:
 
 
 def read_header(path: Path) -> NpyHeader:
-    """The header, checked against the size of the file; raises InvalidUpload."""
+    """The header, checked against the size of the file; raises InvalidCandidates."""
     with path.open("rb") as file:
         text = _header_text(file)
         offset = file.tell()
@@ -70,5 +70,5 @@ def _parsed(text: str, offset: int) -> NpyHeader:
     return NpyHeader(int(shape[1]), int(shape[2]), np.dtype(descr[1]), order[1] == "True", offset)
 
 
-def _bad_header() -> InvalidUpload:
+def _bad_header() -> InvalidCandidates:
     return refuse("npy-header", "the header of the .npy file cannot be read; write it with numpy.save")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.findings import Finding, InvalidUpload
+from app.domain.errors import InvalidCandidates
+from app.domain.findings import Finding
 from app.services.intake.csv_file import read_csv
 from app.services.intake.declared import Declared
 from app.services.intake.limits import Limits
@@ -29,7 +30,7 @@ def mistakes(read: Callable[..., CandidateTable]) -> Callable[..., list[tuple[st
     def mistakes(
         content: str | bytes, declared: Declared | None = None, limits: Limits | None = None
     ) -> list[tuple[str, int | None, str | None]]:
-        with pytest.raises(InvalidUpload) as refused:
+        with pytest.raises(InvalidCandidates) as refused:
             read(content, declared, limits)
         return [(each.code, each.row, each.column) for each in refused.value.findings]
 

@@ -1,4 +1,4 @@
-"""Whatever is uploaded, the answer is a table or InvalidUpload, and no other exception."""
+"""Whatever is uploaded, the answer is a table or InvalidCandidates, and no other exception."""
 
 from contextlib import suppress
 from io import BytesIO
@@ -10,7 +10,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.arrow import read_arrow, read_parquet
 from app.services.intake.csv_file import read_csv
 from app.services.intake.declared import Declared
@@ -114,7 +114,7 @@ def read_file(content, *readers):
         path = Path(folder) / "upload"
         path.write_bytes(content)
         for read in readers:
-            with suppress(InvalidUpload):
+            with suppress(InvalidCandidates):
                 read(path)
 
 
@@ -139,14 +139,14 @@ def test_any_bytes_are_an_arrow_table_or_refused(content):
 @given(JSON | st.lists(st.dictionaries(st.sampled_from("abc"), JSON, min_size=1)), DECLARED)
 @settings(deadline=None, max_examples=200)
 def test_any_json_is_a_table_or_refused(document, declared):
-    with suppress(InvalidUpload):
+    with suppress(InvalidCandidates):
         read_json_rows(document, declared, LIMITS)
-    with suppress(InvalidUpload):
+    with suppress(InvalidCandidates):
         keys_from_json(document)
 
 
 @given(JSON | SPACES)
 @settings(deadline=None, max_examples=200)
 def test_any_json_is_a_space_or_refused(document):
-    with suppress(InvalidUpload):
+    with suppress(InvalidCandidates):
         read_space(document, LIMITS)

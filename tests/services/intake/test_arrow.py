@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake import arrow
 from app.services.intake.arrow import ArrowNotInstalled, read_arrow, read_parquet
 from app.services.intake.declared import Declared
@@ -55,7 +55,7 @@ def test_typed_columns_keep_their_types(tmp_path, form):
 def test_what_cannot_be_a_column_is_named(tmp_path, series, mistake):
     path = tmp_path / "candidates"
     pl.DataFrame([series]).write_parquet(path)
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         read_parquet(path)
     assert [(each.code, each.row, each.column) for each in refused.value.findings] == [mistake]
 
@@ -63,8 +63,9 @@ def test_what_cannot_be_a_column_is_named(tmp_path, series, mistake):
 def test_the_size_is_checked_before_the_cells_are_read(tmp_path):
     path = tmp_path / "candidates"
     FRAME.write_parquet(path)
-    with pytest.raises(InvalidUpload, match="too-many-rows"):
+    with pytest.raises(InvalidCandidates) as refused:
         read_parquet(path, limits=Limits(rows=2))
+    assert [each.code for each in refused.value.findings] == ["too-many-rows"]
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + b"\xff" * 64 + b"PAR1", b"ARROW1\0\0" + b"\xff" * 64])
@@ -72,7 +73,7 @@ def test_a_broken_file_is_refused(tmp_path, content):
     path = tmp_path / "candidates"
     path.write_bytes(content)
     for read in (read_parquet, read_arrow):
-        with pytest.raises(InvalidUpload):
+        with pytest.raises(InvalidCandidates):
             read(path)
 
 
@@ -84,7 +85,7 @@ def test_without_polars_the_answer_says_what_to_do(tmp_path, monkeypatch):
 
 def test_a_file_that_makes_polars_abort_is_refused_and_the_server_lives():
     """Found by fuzzing: a length in this file becomes an allocation of 2^61 bytes, and polars 2.1 aborts."""
-    with pytest.raises(InvalidUpload, match="broken-parquet"):
+    with pytest.raises(InvalidCandidates, match="broken-parquet"):
         read_parquet(Path(__file__).with_name("aborts_polars.parquet"))
 
 
@@ -94,19 +95,19 @@ def test_a_file_over_which_the_reader_dies_is_refused_and_the_server_lives(tmp_p
     dying.write_text("#!/bin/sh\nkill -ABRT $$\n")
     dying.chmod(0o700)
     monkeypatch.setattr(arrow.sys, "executable", str(dying))
-    with pytest.raises(InvalidUpload, match="broken-parquet"):
+    with pytest.raises(InvalidCandidates, match="broken-parquet"):
         read_parquet(path, DECLARED)
 
 
 def test_a_file_that_needs_too_much_memory_is_refused(tmp_path):
     path = tmp_path / "candidates"
     FRAME.write_parquet(path)
-    with pytest.raises(InvalidUpload, match="broken-parquet"):
+    with pytest.raises(InvalidCandidates, match="broken-parquet"):
         read_parquet(path, DECLARED, Limits(arrow_memory=1 << 20))
 
 
 def test_a_file_that_takes_too_long_is_refused(tmp_path):
     path = tmp_path / "candidates"
     FRAME.write_parquet(path)
-    with pytest.raises(InvalidUpload, match="slow-parquet"):
+    with pytest.raises(InvalidCandidates, match="slow-parquet"):
         read_parquet(path, DECLARED, Limits(arrow_seconds=0.001))

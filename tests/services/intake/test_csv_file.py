@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain.candidates import Column
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.declared import Declared
 from app.services.intake.limits import Limits
 
@@ -120,7 +120,7 @@ def test_limits_name_what_they_limit(mistakes):
 
 
 def test_the_first_hundred_mistakes_are_shown_and_all_are_counted(read):
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         read("x,y\n" + ",1\n" * 250)
     assert (len(refused.value.findings), refused.value.total) == (100, 250)
 
@@ -140,6 +140,6 @@ PLANTED = "planted-value"
 )
 def test_errors_never_echo_a_cell(read, cell):
     cell = cell.encode() if isinstance(cell, str) else cell
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         read(b"key,x\n" + b"".join(b"k%d,1\n" % row for row in range(50)) + cell + b"," + cell + b"\n")
     assert PLANTED not in f"{refused.value!r} {refused.value} {refused.value.findings}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.declared import declared_by
 from app.services.intake.extend import extend
 
@@ -37,6 +37,6 @@ def test_a_text_that_looks_like_a_number_stays_text_in_the_study_s_terms(read):
     ],
 )
 def test_columns_must_agree_with_the_study(read, content, mistake):
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         extend(read(FIRST).columns, read(content))
     assert [(each.code, each.column) for each in refused.value.findings] == [mistake]

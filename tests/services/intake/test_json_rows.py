@@ -3,14 +3,14 @@
 import pytest
 
 from app.domain.candidates import Column
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.declared import Declared
 from app.services.intake.json_rows import read_json_rows
 from app.services.intake.limits import Limits
 
 
 def found(rows, declared=None, limits=None):
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         read_json_rows(rows, declared, limits)
     return [(each.code, each.row, each.column) for each in refused.value.findings]
 

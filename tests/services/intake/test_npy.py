@@ -6,7 +6,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.declared import Declared
 from app.services.intake.key_list import keys_from_json, keys_from_lines
 from app.services.intake.npy import read_npy
@@ -23,7 +23,7 @@ def saved(tmp_path):
 
 
 def found(path, **given):
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         read_npy(path, **given)
     return [(each.code, each.row, each.column) for each in refused.value.findings]
 
@@ -134,13 +134,13 @@ def test_keys_come_as_lines_or_as_a_list(tmp_path):
 
 @pytest.mark.parametrize("keys", [None, "AB", [1.5], [True], [None], [10**5000]], ids=lambda keys: type(keys).__name__)
 def test_a_key_list_holds_texts_or_whole_numbers(keys):
-    with pytest.raises(InvalidUpload):
+    with pytest.raises(InvalidCandidates):
         keys_from_json(keys)
 
 
 def test_key_lines_that_are_not_utf_8_are_named(tmp_path):
     path = tmp_path / "keys.txt"
     path.write_bytes(b"A\n\xff\n")
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         keys_from_lines(path)
     assert refused.value.findings[0].row == 2

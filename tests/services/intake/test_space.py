@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.domain.candidates import Column
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.limits import Limits
 from app.services.intake.space.table import read_space
 
@@ -14,7 +14,7 @@ TENTHS = {"low": 0, "high": 1, "step": 0.1}
 
 
 def found(document, limits=None):
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         read_space(document, limits)
     return [(each.code, each.pointer) for each in refused.value.findings]
 
@@ -87,7 +87,7 @@ def test_constraints_and_exclusions_match_a_plain_loop():
 
 def test_a_product_too_large_says_how_large_and_what_the_limit_is():
     document = {"parameters": {"a": {"low": 1, "high": 1000, "step": 1}, "b": {"low": 1, "high": 500, "step": 1}}}
-    with pytest.raises(InvalidUpload) as refused:
+    with pytest.raises(InvalidCandidates) as refused:
         read_space(document, Limits(product=1000))
     assert "500000 combinations; the limit is 1000" in refused.value.findings[0].message
     assert found(document, Limits(rows=1000)) == [("too-many-rows", "/parameters")]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.findings import Findings
 from app.services.intake.limits import Limits
 from app.services.intake.names import check_names
@@ -31,7 +31,7 @@ class Space:
 
 
 def read_description(document: object, limits: Limits) -> Space:
-    """The space a parsed JSON document describes; raises InvalidUpload with a pointer to every mistake."""
+    """The space a parsed JSON document describes; raises InvalidCandidates with a pointer to every mistake."""
     members = Node(document).known_members(["parameters"], ["constraints", "exclude", "sample", "seed"])
     findings = Findings()
     axes = _axes(members["parameters"], limits, findings)
@@ -69,7 +69,7 @@ def _each(parts: Iterable[_Part], read: Callable[[_Part], _Read], findings: Find
     for part in parts:
         try:
             done.append(read(part))
-        except InvalidUpload as refused:
+        except InvalidCandidates as refused:
             findings.include(refused)
     return done
 

@@ -6,14 +6,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from math import isfinite
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.findings import refuse
 from app.services.intake.names import shown_name
 
 
 @dataclass(frozen=True)
 class Node:
-    """A value and where it stands; every method raises InvalidUpload if the value is not what is asked for."""
+    """A value and where it stands; every method raises InvalidCandidates if the value is not what is asked for."""
 
     value: object
     pointer: str = ""
@@ -73,7 +73,7 @@ class Node:
             raise self.refuse("not-a-boolean", "must be true or false")
         return self.value
 
-    def refuse(self, code: str, message: str) -> InvalidUpload:
+    def refuse(self, code: str, message: str) -> InvalidCandidates:
         """The exception for a mistake at this place."""
         return refuse(code, message, pointer=self.pointer)
 

@@ -22,7 +22,7 @@ def longest_axis(parameters: int) -> int:
 
 
 def read_axis(name: str, node: Node, longest: int, limits: Limits) -> Axis:
-    """One parameter; raises InvalidUpload with a pointer to what is wrong."""
+    """One parameter; raises InvalidCandidates with a pointer to what is wrong."""
     members = node.members()
     if "levels" in members:
         return _levels(name, node, limits)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.domain.findings import InvalidUpload
+from app.domain.errors import InvalidCandidates
 from app.services.intake.cells import Floats
 from app.services.intake.findings import refuse
 from app.services.intake.limits import Limits
@@ -32,7 +32,7 @@ def enumerate_points(axes: list[FiniteAxis], rules: Rules, limits: Limits) -> Fl
     return np.concatenate(blocks)
 
 
-def _too_many(size: int, limits: Limits) -> InvalidUpload:
+def _too_many(size: int, limits: Limits) -> InvalidCandidates:
     return refuse(
         "too-many-rows",
         f"of {readable(size)} combinations more than the limit remain: {limits.rows} rows, {limits.cells} cells."

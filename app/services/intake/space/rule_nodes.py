@@ -51,7 +51,7 @@ class ParameterNames:
 
 
 def read_constraint(node: Node, names: ParameterNames) -> Linear:
-    """A weighted sum of numbers and its bounds; raises InvalidUpload with a pointer to what is wrong."""
+    """A weighted sum of numbers and its bounds; raises InvalidCandidates with a pointer to what is wrong."""
     members = node.known_members(["coefficients"], _BOUNDS)
     coefficients = members["coefficients"].members()
     if not 0 < len(coefficients) <= _MOST_TERMS:
@@ -63,7 +63,7 @@ def read_constraint(node: Node, names: ParameterNames) -> Linear:
 
 
 def read_exclusion(node: Node, names: ParameterNames) -> list[Condition]:
-    """The conditions that together exclude a point; raises InvalidUpload with a pointer to what is wrong."""
+    """The conditions that together exclude a point; raises InvalidCandidates with a pointer to what is wrong."""
     members = node.members()
     if not 0 < len(members) <= _MOST_TERMS:
         raise node.refuse("conditions", f"give from 1 to {_MOST_TERMS} parameters and their conditions")

@@ -17,7 +17,7 @@ _FIRST_ROW = 1
 
 
 def read_space(document: object, limits: Limits | None = None) -> CandidateTable:
-    """The candidates that a parsed JSON document describes; raises InvalidUpload with a pointer to every mistake."""
+    """The candidates that a parsed JSON document describes; raises InvalidCandidates with a pointer to each mistake."""
     limits, findings = limits or Limits(), Findings()
     space = read_description(document, limits)
     check_size(space.sample or 1, len(space.axes), limits)
