@@ -13,8 +13,10 @@ from app import logs
 from app.api import problems
 from app.api.metrics import new_metrics
 from app.api.middleware import BodyLimited, HostAllowed, Observed
-from app.api.routes import candidates, keys, operations, studies
+from app.api.routes import batches, candidates, events, keys, observations, operations, reading, studies
+from app.api.schemas.observations import ReportIn, ReportsIn
 from app.api.schemas.shape import Problem
+from app.api.streams import Streams
 from app.services.arrays import ArrayCache
 from app.services.bridge.models import Models
 from app.services.jobs import Jobs
@@ -41,7 +43,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.resources = _resources(settings)
     app.state.metrics = new_metrics()
-    for routes in (studies, candidates, keys, operations):
+    app.state.streams = Streams(settings.max_streams)
+    for routes in (studies, candidates, batches, observations, reading, events, keys, operations):
         app.include_router(routes.router)
     problems.install(app)
     app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)
@@ -61,7 +64,9 @@ def _resources(settings: Settings) -> Resources:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    app.state.streams.end_on_signals()
     yield
+    app.state.streams.ending = True
     app.state.resources.jobs.close()
     app.state.resources.database.dispose()
 
@@ -70,6 +75,8 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     """FastAPI's document plus the shape of problems, which no route returns by type."""
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        document["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+        for shape in (Problem, ReportsIn, ReportIn):
+            described = shape.model_json_schema(ref_template="#/components/schemas/{model}")
+            document["components"]["schemas"] |= described.pop("$defs", {}) | {shape.__name__: described}
         app.openapi_schema = document
     return app.openapi_schema

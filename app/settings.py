@@ -36,6 +36,7 @@ class Settings(BaseSettings):
     model_bytes: int = Field(default=1024 * 2**20, ge=0, description="Memory for cached models, per process.")
     engine_threads: int = Field(default=2, ge=1, le=64, description="Batches computed at the same time, per process.")
     engine_queue: int = Field(default=64, ge=0, description="Asks that may wait for a thread, per process.")
+    max_streams: int = Field(default=200, ge=0, description="Open event streams, per process.")
     keep_answers_days: int = Field(default=30, ge=1, description="How long an Idempotency-Key is remembered.")
     log_format: Literal["json", "console"] = Field(default="json", description="How log lines look.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")

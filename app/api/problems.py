@@ -4,7 +4,7 @@ Nothing that was sent is repeated: a problem says where, which rule, and how to 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
@@ -103,6 +103,11 @@ def internal_error(request_id: str | None) -> Response:
     return problem("internal-error", "This is a bug of the server; its log has more under the request id.", request_id)
 
 
+def invalid_payload(entries: Sequence[Any]) -> Invalid:
+    """What pydantic found, as a refusal."""
+    return Invalid([_finding(entry) for entry in entries])
+
+
 def documented(*codes: str) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route: the problems it may answer with, by status."""
     by_status: dict[int, list[str]] = {}
@@ -130,11 +135,10 @@ async def _on_refusal(request: Request, error: Exception) -> Response:
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    findings = [_finding(entry) for entry in error.errors()]
     in_path = any(entry["loc"][0] == "path" for entry in error.errors())
     if in_path and request.method != "PUT":  # nothing can have such a name
         return refusal(errors.Missing(), _request_id(request))
-    return refusal(Invalid(findings), _request_id(request))
+    return refusal(invalid_payload(error.errors()), _request_id(request))
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
@@ -162,9 +166,12 @@ _RULES = {
 }
 
 
+_PLACES = {"body", "path", "query", "header", "cookie"}
+
+
 def _finding(entry: Mapping[str, Any]) -> Finding:
     kind: str = entry["type"]
-    place, *path = entry["loc"]
+    place, *path = entry["loc"] if entry["loc"] and entry["loc"][0] in _PLACES else ("body", *entry["loc"])
     message = _RULES.get(kind, entry["msg"].removeprefix("Value error, "))
     if place == "body":
         pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)

@@ -63,13 +63,13 @@ class BatchBrief(Shape):
     dictionary: int
     effective_dimension: float
     regret_bound: float | None
-    fit: dict[str, Any] | None = Field(description="The model fitted in auto mode.")
     degraded: dict[str, int] = Field(description="Numerical rescues that were needed.")
     seconds: float
     build: str
 
 
 class BatchOut(BatchBrief):
+    fit: dict[str, Any] | None = Field(description="The model fitted in auto mode.")
     suggestions: tuple[SuggestionOut, ...]
 
 
@@ -87,7 +87,10 @@ class ComputingOut(Shape):
     detail: str = "The batch is being computed; ask again with the same worker and it is there."
 
 
-_BRIEF = "ended ratio_bound guaranteed alpha beta dictionary effective_dimension regret_bound fit degraded seconds build".split()
+_BRIEF = (
+    *("ended", "ratio_bound", "guaranteed", "alpha", "beta", "dictionary", "effective_dimension"),
+    *("regret_bound", "degraded", "seconds", "build"),
+)
 
 
 def batch_brief(batch: Batch) -> BatchBrief:
@@ -96,7 +99,7 @@ def batch_brief(batch: Batch) -> BatchBrief:
 
 def batch_out(asked: Asked) -> BatchOut:
     suggestions = tuple(suggestion_out(one, asked.candidates) for one in asked.suggestions)
-    return BatchOut(**_brief(asked.batch), suggestions=suggestions)
+    return BatchOut(**_brief(asked.batch), fit=asked.batch.record["fit"], suggestions=suggestions)
 
 
 def suggestion_out(one: Suggestion, candidates: Any) -> SuggestionOut:

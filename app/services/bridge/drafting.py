@@ -85,6 +85,7 @@ def _limit(model: Model) -> Array | None:
 
 def _record(model: Model, batch: Batch) -> dict[str, Any]:
     state, view = model.state, View(model)
+    sure = view.certificate() if model.observed.size else None
     return {
         "ended": batch.ended,
         "ratio_bound": batch.ratio_bound,
@@ -93,6 +94,7 @@ def _record(model: Model, batch: Batch) -> dict[str, Any]:
         "beta": beta(state),
         "dictionary": len(state.S),
         "effective_dimension": state.effective_dimension,
+        "regret_bound": sure["regret_bound"] if sure else None,
         "degraded": batch.degraded,
         "fit": model.fit.describe() if model.fit else None,
         "best": view.best_predicted(),
