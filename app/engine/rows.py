@@ -12,8 +12,8 @@ SPARE = 16
 class Rows:
     """An immutable (m, A) array whose successors share its memory.
 
-    `appended` writes the new rows behind the old ones when nobody has done so before, else into a copy: a version that was
-    handed out keeps its values for ever. This makes the next state of a study O(A) instead of O(A·m).
+    `reserve` gives the memory behind the old rows when nobody has taken it before, else a copy: a version that was
+    handed out keeps its values for ever, and the next state of a study need not copy the rows of the last.
     """
 
     def __init__(self, array: Array, memory: "_Memory | None" = None) -> None:
