@@ -6,7 +6,8 @@ import numpy as np
 
 from app.engine.arrays import Array
 
-SPARE = 16
+SPARE = 64
+"""Rows kept free behind those in use, at least; memory never written to costs nothing."""
 
 
 class Rows:
@@ -31,7 +32,8 @@ class Rows:
         m, width = self.array.shape
         memory = self._memory
         if not memory.claim(m, m + extra):
-            memory = _Memory(np.empty((m + extra + max(SPARE, m // 4), width)), m + extra)
+            taken = m + extra
+            memory = _Memory(np.empty((taken + max(SPARE, taken // 2), width)), taken)
             memory.array[:m] = self.array
         fresh = memory.array[m : m + extra]
         return Rows(memory.array[: m + extra], memory), fresh
