@@ -71,7 +71,9 @@ def add_candidates(state: State, X: ArrayLike) -> State:
         latest=np.concatenate((state.latest, none)),
         rows=rows,
         mean=np.concatenate((state.mean, cut(state.w @ state.H.T @ state.H @ Z_extra, "means cut", rescues))),
-        residual=np.concatenate((state.residual, not_negative(prior(state, extra, rescues) - (Z_extra**2).sum(axis=0)))),
+        residual=np.concatenate(
+            (state.residual, not_negative(prior(state, extra, rescues) - (Z_extra**2).sum(axis=0)))
+        ),
         spread=np.concatenate((state.spread, ((state.H @ Z_extra) ** 2).sum(axis=0))),
         rescues=dict(Rescues(state.rescues) + rescues),
     )
@@ -95,8 +97,9 @@ def _next(state: State, new: Measurements, rescues: Rescues) -> State:
     counts, sums = state.counts.copy(), state.sums.copy()
     counts[J] += new.repeats
     sums[J] += new.sums
-    drawn = draw(state.settings, state.step, state.leverage, counts)
-    out = leaving(state, drawn)
+    leverage = state.leverage
+    drawn = draw(state.settings, state.step, leverage, counts)
+    out = leaving(state.S, drawn, leverage, state.settings.resparsify)
     D = np.setdiff1d(drawn, state.S)
     D = D[state.residual[D] > RANK_TOLERANCE * prior(state, state.X[D], rescues)]
     if _much_changes(state, len(J), out, len(D)):
@@ -107,6 +110,4 @@ def _next(state: State, new: Measurements, rescues: Rescues) -> State:
 def _much_changes(state: State, measured: int, out: Flags, added: int) -> bool:
     """An update costs about measured + 2·added + 3·removed products with Z, from scratch about 2m."""
     m = len(state.S)
-    return (
-        measured > m or added + int(out.sum()) > max(1, m // 4) or state.updates >= state.settings.refresh_every
-    )
+    return measured > m or added + int(out.sum()) > max(1, m // 4) or state.updates >= state.settings.refresh_every

@@ -13,6 +13,7 @@ nothing has been measured yet, so that no leverage changes; then the same formul
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import blas
 
 from app.engine.arrays import Array, Numbers
 from app.engine.embedding import columns
@@ -65,7 +66,7 @@ class Hallucination:
             z_j = np.append(z_j, np.sqrt(r_j))
         a = self._V_inv @ z_j
         a *= np.sqrt(n / (1 + n * max(0.0, float(a @ z_j))))
-        self._V_inv -= np.outer(a, a)
+        blas.dger(-1.0, a, a, a=self._V_inv.T, overwrite_a=1)
         self._taken.append(a)
         others.spread -= (others.z @ a) ** 2
         not_negative(others.spread)

@@ -82,7 +82,7 @@ class LocalRule(Rule):
     def _add_rows(self, chosen: list[tuple[int, int]]) -> None:
         full, projected = self._sums or self._caught_up()
         if len(chosen) == 1:
-            (number, n), = chosen
+            ((number, n),) = chosen
             full_j, projected_j = self._squares(number)
             full += n * full_j
             projected += n * projected_j

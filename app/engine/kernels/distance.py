@@ -26,6 +26,9 @@ TILE = 2**17
 
 TILE_WIDTH = 2**12
 
+FEW = 4
+"""Up to so many rows the plain differences are cheaper than the product and its repair."""
+
 
 def map_distances(X: Array, Y: Array, scale: Array, profile: Callable[[Array], None]) -> Array:
     """profile(r²) for all pairs, (n, p); `profile` works in place on r² and is called tile by tile.
@@ -67,7 +70,7 @@ def mirror(K: Array) -> None:
 
 
 def _tiles(n: int, p: int) -> Iterator[tuple[slice, slice]]:
-    width = min(max(p, 1), TILE_WIDTH)
+    width = min(max(p, 1), max(TILE_WIDTH, TILE // max(n, 1)))
     height = TILE // width
     for i in range(0, n, height):
         for j in range(0, p, width):
@@ -75,7 +78,16 @@ def _tiles(n: int, p: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _write_distances(tile: Array, X: Array, Y: Array, centre: Array, scale: Array) -> None:
-    """r² into the tile (n, p): [−2u, ‖u‖², 1] · [v, 1, ‖v‖²] for the centred rows u, v."""
+    """r² into the tile (n, p), by the product or, for a few rows, by plain differences: cheaper, and always exact."""
+    if len(X) > FEW:
+        _write_products(tile, X, Y, centre, scale)
+        return
+    for row, x in zip(tile, X, strict=True):
+        row[:] = _plain_distances(x, Y, scale)
+
+
+def _write_products(tile: Array, X: Array, Y: Array, centre: Array, scale: Array) -> None:
+    """r² = [−2u, ‖u‖², 1] · [v, 1, ‖v‖²] for the centred rows u, v."""
     U, V = centred(X, centre, scale), centred(Y, centre, scale)
     norms_U, norms_V = np.einsum("ij,ij->i", U, U), np.einsum("ij,ij->i", V, V)
     left = np.column_stack((-2 * U, norms_U, np.ones(len(U))))
