@@ -1,4 +1,7 @@
-"""One experiment of the paper's section 5, the same steps for every implementation: noise and draws are addressed."""
+"""One experiment of the paper's section 5, the same steps for every implementation: noise and draws are addressed.
+
+Seconds are those of the processor, with one thread: on a quiet machine the same as on the clock, on a busy one steadier.
+"""
 
 import time
 from collections import defaultdict
@@ -24,12 +27,21 @@ class Trace:
     """What a run did, batch by batch; batch 0 is the random start."""
 
     batches: list[Numbers] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
-    """Dictionary size after each batch."""
-    added: list[int] = field(default_factory=list)
-    """Members that entered the dictionary after each batch."""
+    dictionaries: list[Numbers] = field(default_factory=list)
+    """The one in force after each batch."""
     seconds: list[float] = field(default_factory=list)
     """Time since the start, after each batch."""
+
+    @property
+    def sizes(self) -> list[int]:
+        """Of the dictionaries."""
+        return [len(S) for S in self.dictionaries]
+
+    @property
+    def added(self) -> list[int]:
+        """How many members entered after each batch."""
+        before = [np.zeros(0, dtype=np.int64), *self.dictionaries]
+        return [len(np.setdiff1d(S, old)) for old, S in zip(before, self.dictionaries, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -78,7 +90,7 @@ class Experiment:
 
 def run_engine(experiment: Experiment) -> Trace:
     """The engine, batch by batch."""
-    trace, began = Trace(), time.perf_counter()
+    trace, began = Trace(), time.process_time()
     state = _take(start(experiment.problem.X, experiment.settings), experiment, experiment.first, trace, began)
     while (done := sum(map(len, trace.batches))) < experiment.horizon:
         ask = Ask(len(trace.batches), max_size=experiment.horizon - done, alpha=experiment.exploration * alpha(state))
@@ -89,28 +101,30 @@ def run_engine(experiment: Experiment) -> Trace:
 def _take(state: State, experiment: Experiment, batch: Numbers, trace: Trace, began: float) -> State:
     after = measure(state, batch, experiment.values(batch, int(state.counts.sum())), expected=False)
     trace.batches.append(batch)
-    trace.sizes.append(len(after.S))
-    trace.added.append(len(np.setdiff1d(after.S, state.S)))
-    trace.seconds.append(time.perf_counter() - began)
+    trace.dictionaries.append(after.S)
+    trace.seconds.append(time.process_time() - began)
     return after
 
 
-def run_literal(experiment: Experiment) -> Trace:
-    """The paper's own form."""
-    began = time.perf_counter()
+def run_literal(experiment: Experiment, dictionaries: list[Numbers] | None = None) -> Trace:
+    """The paper's own form, with its own draws, or with given dictionaries in their place: then the same steps."""
+    began = time.process_time()
     seconds: list[float] = []
 
+    def given(step: int, measured: Numbers, chances: Array) -> Flags:
+        return np.isin(measured, dictionaries[step]) if dictionaries else experiment.draw(step, measured, chances)
+
     def values(batch: Numbers, before: int) -> Array:
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.process_time() - began)
         return experiment.values(batch, before)
 
     made = literal.run(
         experiment.problem.X,
         experiment.settings,
         values,
-        experiment.draw,
+        given,
         experiment.first,
         experiment.horizon,
         experiment.exploration,
     )
-    return Trace(made.batches, made.sizes, [], [*seconds[1:], time.perf_counter() - began])
+    return Trace(made.batches, made.dictionaries, [*seconds[1:], time.process_time() - began])

@@ -33,10 +33,10 @@ def stopwatch() -> Iterator[dict[str, float]]:
 
 def _timed(function: Callable[..., Any], name: str, seconds: dict[str, float]) -> Callable[..., Any]:
     def timed(*args: Any, **kwargs: Any) -> Any:
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             return function(*args, **kwargs)
         finally:
-            seconds[name] += time.perf_counter() - began
+            seconds[name] += time.process_time() - began
 
     return timed

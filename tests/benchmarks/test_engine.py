@@ -20,6 +20,7 @@ def test_a_comparison_prints_every_figure_and_draws_its_plot(
     figures = json.loads(capsys.readouterr().out)
     assert code == 0
     assert figures["speedup_over_literal"] > 0
+    assert figures["same_choices"]
     assert figures["phases"]["choose"] + figures["phases"]["measure"] <= figures["seconds"] * 1.01
     assert 0 < figures["regret_ratio"] < 1.5
     assert figures["peak_memory"] >= 8 * 1_000 * figures["dictionary"]
@@ -45,9 +46,12 @@ def test_a_run_makes_exactly_the_measurements_of_its_horizon() -> None:
 
 
 def test_the_limit_is_the_slower_of_reading_and_multiplying() -> None:
-    trace = Trace([np.array([1, 1, 2])], sizes=[10], added=[1])
-    assert least_seconds(trace, 100, Rates(8000.0, 1e9)) == 1.0
-    assert least_seconds(trace, 100, Rates(1e9, 2000.0)) == 5.0
+    S = np.array([1, 2])
+    trace = Trace([S, np.array([1, 1, 2])], [S, np.array([1, 2, 3, 4, 5])])
+    assert trace.added == [2, 3]
+    rows = 2 * (2 + 2 * 2 + 1) + 5 * (2 + 2 * 3 + 1)
+    assert least_seconds(trace, 100, Rates(1.0, 1e9)) == 8 * 100 * (2 + 5)
+    assert least_seconds(trace, 100, Rates(1e9, 1.0)) == 2 * 100 * rows
 
 
 def test_scaling_measures_every_growth(tmp_path: Path) -> None:
