@@ -101,10 +101,17 @@ def _next(state: State, new: Measurements, rescues: Rescues) -> State:
     drawn = draw(state.settings, state.step, leverage, counts)
     out = leaving(state.S, drawn, leverage, state.settings.resparsify)
     D = np.setdiff1d(drawn, state.S)
-    D = D[state.residual[D] > RANK_TOLERANCE * prior(state, state.X[D], rescues)]
+    if not out.any():
+        D = _not_yet_seen(state, D, rescues)
     if _much_changes(state, len(J), out, len(D)):
         return from_scratch(state.but(counts=counts, sums=sums), np.union1d(state.S[~out], D), rescues)
-    return update(remove(state, out, rescues), new, D, rescues)
+    state = remove(state, out, rescues)
+    return update(state, new, _not_yet_seen(state, D, rescues), rescues)
+
+
+def _not_yet_seen(state: State, D: Numbers, rescues: Rescues) -> Numbers:
+    """Those of D that the dictionary does not already represent to the last digit."""
+    return D[state.residual[D] > RANK_TOLERANCE * prior(state, state.X[D], rescues)]
 
 
 def _much_changes(state: State, measured: int, out: Flags, added: int) -> bool:

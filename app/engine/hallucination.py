@@ -64,6 +64,8 @@ class Hallucination:
             self._V_inv = np.pad(self._V_inv, ((0, 1), (0, 1)))
             self._V_inv[-1, -1] = 1 / self._state.settings.lam
             z_j = np.append(z_j, np.sqrt(r_j))
+        if len(z_j) == 0:
+            return
         a = self._V_inv @ z_j
         a *= np.sqrt(n / (1 + n * max(0.0, float(a @ z_j))))
         blas.dger(-1.0, a, a, a=self._V_inv.T, overwrite_a=1)

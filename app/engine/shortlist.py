@@ -13,12 +13,12 @@ import numpy as np
 
 from app.engine.arrays import Array, Numbers
 from app.engine.hallucination import Hallucination, Points
-from app.engine.stability import Rescues
+from app.engine.stability import SMALLEST, Rescues
 from app.engine.state import State
 
 DIGITS = 1e-9
-FIRST = 256
-"""Length of the shortlist; it doubles when it has to grow."""
+FIRST = 64
+"""Length of the shortlist at first; it doubles when it has to grow."""
 
 UNLIMITED = 2**62
 
@@ -44,9 +44,9 @@ class Shortlist:
     def __init__(self, state: State, alpha: float, limit: Numbers, rescues: Rescues) -> None:
         self._state, self._alpha, self._left = state, alpha, limit.copy()
         self._hallucination = Hallucination(state, rescues)
-        ucb = state.mean + alpha * np.sqrt(state.leverage)
-        self._quantum = _quantum(ucb, state.mean, limit)
-        self._outside = np.where(limit > 0, self._key(ucb), -np.inf)
+        ucb = np.where(limit > 0, state.mean + alpha * np.sqrt(state.leverage), -np.inf)
+        self._quantum = _quantum(ucb, state.mean)
+        self._outside = self._key(ucb)
         self._points = self._hallucination.points(np.zeros(0, dtype=np.int64))
         self._keys = np.zeros(0)
         self._last_key, self._last_number = np.inf, -1
@@ -158,13 +158,10 @@ class Shortlist:
         self._refresh()
 
 
-def _quantum(ucb: Array, mean: Array, limit: Numbers) -> float:
+def _quantum(ucb: Array, mean: Array) -> float:
     """DIGITS of the size of the best UCB; its mean and its width may cancel, so both count."""
-    allowed = np.flatnonzero(limit > 0)
-    if len(allowed) == 0:
-        return 1.0
-    top = allowed[np.argmax(ucb[allowed])]
-    return float(max(DIGITS * (2 * abs(mean[top]) + abs(ucb[top])), 1e-300))
+    top = int(np.argmax(ucb))
+    return float(max(DIGITS * (2 * abs(mean[top]) + abs(ucb[top])), SMALLEST)) if ucb[top] > -np.inf else 1.0
 
 
 def _first_by_key(keys: Array, n: int) -> Numbers:

@@ -15,8 +15,8 @@ from app.engine.state import State
 def start(X: ArrayLike, settings: Settings) -> State:
     """Nothing known: mean 0, leverage k(x, x)/λ."""
     features = np.ascontiguousarray(X, dtype=float)
-    if features.ndim != 2 or not np.isfinite(features).all():
-        raise ValueError("features must be a table of finite numbers")
+    if features.ndim != 2 or len(features) == 0 or not np.isfinite(features).all():
+        raise ValueError("features must be a table of finite numbers with at least one row")
     A = len(features)
     none, zero = np.zeros(A, dtype=np.int64), np.zeros(A)
     state = State(

@@ -105,14 +105,15 @@ def _sweep(state: State, E: Array, added: _Added, H: Array, theta: Array, rescue
     """The one pass over Z: new rows, residuals, spreads and means of all candidates."""
     m, d = len(state.S), len(added.D)
     stacked = np.vstack((E, added.Z_D.T, H[m:, :m], theta[None, :m]))
-    ends = np.cumsum((len(E), d, d))
+    j = len(E)
     rows, Z_new = state.rows.reserve(d)
     mean, residual, spread = np.empty(len(state.X)), state.residual.copy(), state.spread.copy()
     for block in blocks(len(state.X)):
-        shrunk, projected, schur, mean_block = np.split(stacked @ state.Z[:, block], ends)
-        spread[block] -= square_sums(shrunk)
-        mean[block] = mean_block[0]
+        swept = stacked @ state.Z[:, block]
+        spread[block] -= square_sums(swept[:j])
+        mean[block] = swept[-1]
         if d:
+            projected, schur = swept[j : j + d], swept[j + d : -1]
             z_D = added.embed(columns(state, added.D, state.X[block], rescues), projected)
             Z_new[:, block] = z_D
             mean[block] += theta[m:] @ z_D
