@@ -1,6 +1,6 @@
 """One experiment of the paper's section 5, the same steps for every implementation: noise and draws are addressed.
 
-Seconds are those of the processor, with one thread: on a quiet machine the same as on the clock, on a busy one steadier.
+Seconds are those of the processor, with one thread: as on the clock of a quiet machine, and steadier on a busy one.
 """
 
 import time
