@@ -1,7 +1,7 @@
 """Resparsification: which measured candidates carry the approximation (Algorithm 1, lines 11–16).
 
-Each past measurement of x enters with probability p = min(1, q̄·leverage_fb(x)); a candidate measured n times is therefore a
-member with probability 1 − (1 − p)ⁿ, drawn once.
+Each past measurement of x enters with probability p = min(1, q̄·leverage_fb(x)); a candidate measured n times is
+therefore a member with probability 1 − (1 − p)ⁿ, drawn once.
 """
 
 import math
@@ -11,11 +11,10 @@ import numpy as np
 from app.engine.arrays import Array, Flags, Numbers
 from app.engine.randomness import rng_at
 from app.engine.settings import Settings
-from app.engine.state import State
 
 SURPLUS = 0.5
-"""Lazy: members that lost the draw stay while they are at most this share of the dictionary; when they are more, those of
-the smallest leverage go until they are half as many."""
+"""Lazy: members that lost the draw stay while they are at most this share of the dictionary; when they are more, those
+of the smallest leverage go until they are half as many."""
 
 
 def inclusion(leverage: Array, counts: Numbers, q_bar: float) -> Array:

@@ -61,6 +61,8 @@ def add_candidates(state: State, X: ArrayLike) -> State:
     Z_extra = np.linalg.solve(state.Z[:, state.S].T, K_S) if m else K_S
     rows, Z = Rows.empty(A + n).reserve(m)
     Z[:, :A], Z[:, A:] = state.Z, Z_extra
+    mean = cut((state.H.T @ (state.H @ state.w)) @ Z_extra, "means cut", rescues)
+    residual = not_negative(prior(state, extra, rescues) - (Z_extra**2).sum(axis=0))
     none = np.zeros(n, dtype=np.int64)
     return state.but(
         X=np.concatenate((state.X, extra)),
@@ -70,10 +72,8 @@ def add_candidates(state: State, X: ArrayLike) -> State:
         available=np.concatenate((state.available, np.ones(n, dtype=bool))),
         latest=np.concatenate((state.latest, none)),
         rows=rows,
-        mean=np.concatenate((state.mean, cut(state.w @ state.H.T @ state.H @ Z_extra, "means cut", rescues))),
-        residual=np.concatenate(
-            (state.residual, not_negative(prior(state, extra, rescues) - (Z_extra**2).sum(axis=0)))
-        ),
+        mean=np.concatenate((state.mean, mean)),
+        residual=np.concatenate((state.residual, residual)),
         spread=np.concatenate((state.spread, ((state.H @ Z_extra) ** 2).sum(axis=0))),
         rescues=dict(Rescues(state.rescues) + rescues),
     )

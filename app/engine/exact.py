@@ -2,10 +2,11 @@
 
 For the distinct candidates B of the batch with multiplicities n, M = (diag(1/n) + C_BB)⁻¹ and C_B(x) = cov_fb(x, B):
 
-    unprojected:  cov_t(x, j) = cov_fb(x, j) − C_B(x)ᵀ M C_B(j)                 leverage(x) −= cov_t(x, j)²·n/(1 + n·cov_t(j, j))
-    projected:    a = V_t⁻¹z_j,                                                 leverage(x) −= (aᵀz(x))²·n/(1 + n·aᵀz_j)
+    unprojected:  cov_t(x, j) = cov_fb(x, j) − C_B(x)ᵀ M C_B(j)    leverage(x) −= cov_t(x, j)²·n/(1 + n·cov_t(j, j))
+    projected:    a = V_t⁻¹z_j                                     leverage(x) −= (aᵀz(x))²·n/(1 + n·aᵀz_j)
 
-Both bounds of the lemmas are at least these ratios, so they are looked at first, and the exact ones only when they do not suffice.
+Both bounds of the lemmas are at least these ratios, so they are looked at first, and the exact ones only when they do
+not suffice.
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,9 @@
 
     cov_fb(x, j) = (k(x, j) − z(x)ᵀz_j)/λ + z(x)ᵀV⁻¹z_j
 
-Short proof: with u = A^(−1/2)φ/‖A^(−1/2)φ‖ and C = A^(−1/2) BᵀB A^(−1/2) the ratio is 1/(uᵀ(I + C)⁻¹u) ≤ uᵀ(I + C)u by Cauchy–Schwarz. It is
-needed for the projected and for the unprojected operator, neither of which dominates the other: the larger counts.
+Short proof: with u = A^(−1/2)φ/‖A^(−1/2)φ‖ and C = A^(−1/2) BᵀB A^(−1/2) the ratio is 1/(uᵀ(I + C)⁻¹u) ≤ uᵀ(I + C)u
+by Cauchy–Schwarz. It is needed for the projected and for the unprojected operator, neither of which dominates the
+other: the larger counts.
 """
 
 import numpy as np
@@ -41,7 +42,7 @@ def reliable(state: State, rescues: Rescues) -> Numbers:
 
 
 class LocalRule(Rule):
-    """The global rule while it holds; then max_x 1 + max(Σ_s cov_fb(x, x_s)², Σ_s (z(x)ᵀV⁻¹z(x_s))²) / leverage_fb(x)."""
+    """The global rule while it holds, then max_x 1 + max(Σ_s cov_fb(x, x_s)², Σ_s (zᵀV⁻¹z_s)²) / leverage_fb(x)."""
 
     def __init__(self, state: State, rescues: Rescues) -> None:
         super().__init__(state.settings.threshold)

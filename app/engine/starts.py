@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from app.engine.arrays import Array, Numbers
+from app.engine.arrays import Numbers
 from app.engine.embedding import from_scratch, information_bound
 from app.engine.history import dictionary_of
 from app.engine.rows import Rows
@@ -50,7 +50,7 @@ def start_from(X: ArrayLike, settings: Settings, counts: ArrayLike, sums: ArrayL
 
 @np.errstate(all="ignore")
 def revise(state: State, counts: ArrayLike, sums: ArrayLike) -> State:
-    """Other counts and sums than before (a correction, a retraction): the posterior from scratch, a dictionary drawn anew."""
+    """Other counts and sums than before (a correction, a retraction): all from scratch, with a new dictionary."""
     rescues = Rescues()
     new_counts, new_sums = np.array(counts, dtype=np.int64), cut(np.array(sums, dtype=float), "values cut", rescues)
     if (new_counts < 0).any() or new_counts.shape != (len(state.X),) or new_sums.shape != new_counts.shape:

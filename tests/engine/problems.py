@@ -23,7 +23,7 @@ class Lab:
     settings: Settings
 
     @property
-    def K(self) -> Array:
+    def K(self) -> Array:  # noqa: N802
         return self.settings.kernel.matrix(self.X, self.X)
 
     def values(self, numbers: Array, before: int) -> Array:
@@ -68,7 +68,15 @@ def lab(seed: int = 0, A: int = 40, d: int = 2, **settings: object) -> Lab:
     rng = np.random.default_rng(seed)
     X = rng.random((A, d))
     f = np.sin(5 * X[:, 0]) + X[:, -1]
-    wanted = {"kernel": Gaussian(0.4), "lam": 0.05, "xi": 0.1, "delta": 0.1, "resparsify": "strict", "seed": seed, **settings}
+    wanted = {
+        "kernel": Gaussian(0.4),
+        "lam": 0.05,
+        "xi": 0.1,
+        "delta": 0.1,
+        "resparsify": "strict",
+        "seed": seed,
+        **settings,
+    }
     return Lab(X, f, 0.1 * rng.standard_normal(5000), Settings(**wanted))  # type: ignore[arg-type]
 
 

@@ -69,7 +69,9 @@ def naive_ucb(state: State, picks: list[int], width: float) -> np.ndarray:
     cov = oracle.nystrom_posterior(K, state.S.tolist(), rows, np.zeros(len(rows)), s.lam).cov
     leverage = cov.diagonal()
     if s.hallucination == "full":
-        leverage = (cov - cov[:, picks] @ np.linalg.solve(np.eye(len(picks)) + cov[np.ix_(picks, picks)], cov[picks])).diagonal()
+        leverage = (
+            cov - cov[:, picks] @ np.linalg.solve(np.eye(len(picks)) + cov[np.ix_(picks, picks)], cov[picks])
+        ).diagonal()
     else:
         leverage = oracle.nystrom_leverage(K, state.S.tolist(), [*rows, *picks], s.lam)
     ucb: np.ndarray = state.mean + width * np.sqrt(np.maximum(leverage, 0))

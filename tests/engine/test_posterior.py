@@ -88,7 +88,9 @@ def test_the_information_bound_of_an_exact_dictionary_is_the_log_determinant() -
 
 def test_candidates_added_later_are_as_if_they_had_always_been_there() -> None:
     made = lab(A=30, dictionary="all")
-    few = start_from(made.X[:20], made.settings, np.r_[np.ones(5, int), np.zeros(15, int)], np.r_[made.f[:5], np.zeros(15)])
+    few = start_from(
+        made.X[:20], made.settings, np.r_[np.ones(5, int), np.zeros(15, int)], np.r_[made.f[:5], np.zeros(15)]
+    )
     more = add_candidates(few, made.X[20:])
     assert_like(more, oracle.exact_posterior(made.K, list(range(5)), made.f[:5], made.settings.lam), made.K)
     later = measure(more, [25, 3], [made.f[25], made.f[3]])
@@ -101,7 +103,9 @@ def test_a_corrected_value_and_a_retracted_measurement_leave_no_trace() -> None:
     state = measure(start(made.X, made.settings), [1, 2, 3], [5.0, 6.0, 7.0])
     counts, sums = state.counts.copy(), state.sums.copy()
     sums[2], counts[3], sums[3] = 1.0, 0, 0.0
-    assert_like(revise(state, counts, sums), oracle.exact_posterior(made.K, [1, 2], [5.0, 1.0], made.settings.lam), made.K)
+    assert_like(
+        revise(state, counts, sums), oracle.exact_posterior(made.K, [1, 2], [5.0, 1.0], made.settings.lam), made.K
+    )
 
 
 def test_repeats_with_their_sum_are_the_same_as_single_values() -> None:

@@ -41,7 +41,9 @@ def bound_of(state: State, batch: list[int]) -> float:
 @given(made=labs(), seed=st.integers(0, 1000))
 @settings(max_examples=25, deadline=None)
 def test_lemmas_1_and_3_and_the_exact_rule_bound_the_true_ratio(rule: str, name: str, made: Lab, seed: int) -> None:
-    made = Lab(made.X, made.f, made.noise, made.settings.but(rule=rule, dictionary="all" if rule == "product" else "sampled"))
+    made = Lab(
+        made.X, made.f, made.noise, made.settings.but(rule=rule, dictionary="all" if rule == "product" else "sampled")
+    )
     state = made.begin([0, 1, 2])
     batch = np.random.default_rng(seed).integers(0, len(made.X), 6).tolist()
     if rule == "product":
@@ -61,15 +63,19 @@ def test_the_exact_rule_is_the_true_ratio_itself_once_the_lemmas_fail(made: Lab,
 @pytest.mark.parametrize("seed", range(6))
 def test_batches_of_global_are_at_most_those_of_local_and_those_of_exact(seed: int) -> None:
     state, _ = lab(seed, lam=0.5).run([0, 1], 60)
-    sizes = [len(choose(state.but(settings=state.settings.but(rule=rule)), Ask(alpha=1.0)).picks)
-             for rule in ("global", "local", "exact")]
+    sizes = [
+        len(choose(state.but(settings=state.settings.but(rule=rule)), Ask(alpha=1.0)).picks)
+        for rule in ("global", "local", "exact")
+    ]
     assert sizes == sorted(sizes)
 
 
 def test_the_sharper_rules_are_worth_their_price() -> None:
     state, _ = lab(1, A=100, lam=0.5).run([0, 1], 100)
-    sizes = [len(choose(state.but(settings=state.settings.but(rule=rule)), Ask(alpha=3.0)).picks)
-             for rule in ("global", "local", "exact")]
+    sizes = [
+        len(choose(state.but(settings=state.settings.but(rule=rule)), Ask(alpha=3.0)).picks)
+        for rule in ("global", "local", "exact")
+    ]
     assert sizes[0] < sizes[1] < sizes[2]
 
 

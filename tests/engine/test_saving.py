@@ -24,7 +24,9 @@ def through_storage(state: State) -> State:
 
 
 def bits(state: State) -> list[bytes]:
-    return [getattr(state, name).tobytes() for name in [*ARRAYS, "Z"]] + [repr(getattr(state, n)).encode() for n in SCALARS]
+    return [getattr(state, name).tobytes() for name in [*ARRAYS, "Z"]] + [
+        repr(getattr(state, n)).encode() for n in SCALARS
+    ]
 
 
 def life(made: Lab, extra: Array, stored: bool) -> list[list[bytes]]:

@@ -63,11 +63,17 @@ def test_torture(case: str, kernel: Kernel) -> None:
     X, values = CASES[case]
     for rule in RULES:
         for lam in (1e-12, 1.0):
-            live(X, values, Settings(kernel=kernel, lam=lam, rule=rule, hallucination="full" if lam == 1 else "projected"))
+            live(
+                X,
+                values,
+                Settings(kernel=kernel, lam=lam, rule=rule, hallucination="full" if lam == 1 else "projected"),
+            )
 
 
 @given(
-    st.lists(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2), min_size=1, max_size=12),
+    st.lists(
+        st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2), min_size=1, max_size=12
+    ),
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=12, max_size=12),
     st.sampled_from(KERNELS),
     st.sampled_from(RULES),

@@ -50,8 +50,10 @@ def test_members_that_leave_are_turned_out_as_from_scratch(made: Lab, seed: int)
     less = remove(state, leaving, Rescues())
     expected = from_scratch(state, state.S[~leaving], Rescues())
     assert_same(less.but(mean=expected.mean), expected)
-    assert_same(update(less, Measurements(np.array([1]), np.array([2]), np.array([0.4])), state.S[:0], Rescues()),
-                from_scratch(_counted(expected, 1, 2, 0.4), expected.S, Rescues()))
+    assert_same(
+        update(less, Measurements(np.array([1]), np.array([2]), np.array([0.4])), state.S[:0], Rescues()),
+        from_scratch(_counted(expected, 1, 2, 0.4), expected.S, Rescues()),
+    )
 
 
 def _counted(state: State, number: int, repeats: int, total: float) -> State:
