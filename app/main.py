@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import iter_route_contexts
 
 from app import logs
 from app.api import problems
@@ -35,6 +36,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=_lifespan,
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # an address is right or it is not; a redirect would be no problem document
     )
     app.state.resources = Resources(
         settings,
@@ -44,6 +46,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.metrics = new_metrics()
     for routes in (studies, candidates, keys, operations):
         app.include_router(routes.router)
+    list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
     app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)
     app.add_middleware(HostAllowed, hosts=settings.allowed_hosts)
