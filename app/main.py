@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import iter_route_contexts
 from threadpoolctl import threadpool_limits
 
 from app import logs
@@ -40,12 +41,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=_lifespan,
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # an address is right or it is not; a redirect would be no problem document
     )
     app.state.resources = _resources(settings)
     app.state.metrics = new_metrics()
     app.state.streams = Streams(settings.max_streams)
     for routes in (studies, candidates, batches, observations, reading, events, keys, operations):
         app.include_router(routes.router)
+    list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
     app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)
     app.add_middleware(HostAllowed, hosts=settings.allowed_hosts)

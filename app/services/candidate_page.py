@@ -56,9 +56,9 @@ def table_rows(
     study = studies.find(connection, actor, name)
     features = [column.name for column in study.columns if column.role == "feature"]
     attributes = [column.name for column in study.columns if column.role == "attribute"]
-    yield ["key", *features, *attributes, "available", "reason"]
     candidates = CandidateSet(connection, resources.arrays, study)
-    chosen = _chosen(candidates, study, query)
+    chosen = _chosen(candidates, study, query)  # whatever is refused is refused before the first row
+    yield ["key", *features, *attributes, "available", "reason"]
     for start in range(0, len(chosen), ROWS_AT_ONCE):
         for one in candidates.read(chosen[start : start + ROWS_AT_ONCE]):
             yield [one.key, *one.features.values(), *one.attributes.values(), one.available, one.reason]
@@ -86,8 +86,11 @@ def _order(candidates: CandidateSet, study: Study, sort: str, numbers: Array) ->
     column = _column(study, sort.removeprefix("-"), "sort")
     falling = sort.startswith("-")
     if column.kind == "text":
-        values = np.array([str(value or "") for value in candidates.values(column, numbers)], dtype=object)
-        ranks = np.unique(values, return_inverse=True)[1].astype(float)
+        values = candidates.values(column, numbers)
+        rank = {
+            text: float(place) for place, text in enumerate(sorted({str(text) for text in values if text is not None}))
+        }
+        ranks = np.array([np.nan if text is None else rank[str(text)] for text in values])
     else:
         ranks = candidates.column(column)[numbers]
     return np.argsort(-ranks if falling else ranks, kind="stable")
@@ -103,6 +106,8 @@ def _meets(candidates: CandidateSet, study: Study, condition: str) -> Array:
         return np.asarray(_SIGNS[sign](candidates.column(column), _number(match["value"])))
     if sign != "=":
         raise Invalid([Finding("where", "Only numbers can be compared; text and booleans take =.", column=column.name)])
+    if column.kind == "boolean" and match["value"] not in ("true", "false"):
+        raise Invalid([Finding("where", "A boolean is true or false.", column=column.name)])
     wanted: Value = match["value"] == "true" if column.kind == "boolean" else match["value"]
     return np.array([value == wanted for value in candidates.values(column, everyone)], dtype=bool)
 

@@ -1,6 +1,7 @@
 """/v1/studies/{study}/candidates"""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -24,7 +25,7 @@ from app.api.strict_json import StrictRoute
 from app.domain.access import Scope
 from app.domain.answers import Answer
 from app.domain.candidates import Kind
-from app.services import candidate_page, candidates, studies
+from app.services import candidate_page, candidates
 from app.services.candidate_set import Candidate
 from app.services.candidates import Receipt
 from app.services.intake.csv_rows import csv_text
@@ -145,14 +146,15 @@ def list_candidates(
 ) -> Response:
     if format == "json":
         return respond(answer(page_out(read(candidate_page.read_page, known, study, query))))
-    read(studies.find, study)  # a refusal must come before the first byte
 
     def pieces() -> Iterator[str]:
         with known.database.read() as connection:
             rows = candidate_page.table_rows(connection, read.actor, known, study, query)
             yield from csv_text([str(name) for name in next(rows)], rows)
 
-    return StreamingResponse(pieces(), media_type="text/csv; charset=utf-8")
+    text = pieces()
+    begun = chain([next(text)], text)  # a refusal must come before the first byte
+    return StreamingResponse(begun, media_type="text/csv; charset=utf-8")
 
 
 @router.get(
