@@ -31,12 +31,12 @@ def writes(client: TestClient) -> list[Operation]:
 
 
 def effects(database: Database) -> list[int]:
-    """How many rows every table has, the kept answers aside."""
+    """How many rows every table has, the kept answers and the engine's cache aside."""
     with database.read() as connection:
         return [
             connection.execute(select(func.count()).select_from(table)).scalar_one()
             for name, table in tables.metadata.tables.items()
-            if name != "idempotency"
+            if name not in ("idempotency", "engine_states", "blobs", "blob_chunks")
         ]
 
 
@@ -63,7 +63,7 @@ def test_every_write_is_answered_again_byte_for_byte_by_any_process(
 ) -> None:
     for number, operation in enumerate(writes(admin)):
         study = f"s{number}"
-        other_key = scene(study)
+        other_key = scene(study, operation.needs_results)
         first = operation.send(admin, study, other_key, token := {"Idempotency-Key": str(number)})
         assert first.is_success, (operation, first.text)
         before = effects(database)
