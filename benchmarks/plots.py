@@ -7,10 +7,12 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from benchmarks.experiment import Trace
 
 ACCENT, GREY = "#0f766e", "#8a8f98"
+PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -23,43 +25,63 @@ STYLE: Any = {
     "axes.titlelocation": "left",
     "xtick.color": "#6b7078",
     "ytick.color": "#6b7078",
+    "lines.linewidth": 1.4,
     "svg.hashsalt": "nextbatch",
 }
 
 
 def plot_runs(traces: Sequence[Trace], title: str, path: Path) -> None:
-    """Time, dictionary and batch size over the measurements; the engine first, then the literal form."""
+    """Time of every trace (the engine, then the literal form), dictionary and batch size over measurements."""
     with mpl.rc_context(STYLE):
-        figure, axes = plt.subplots(1, 3, figsize=(10, 3), layout="constrained")
+        figure, (time, members, sizes) = plt.subplots(1, 3, figsize=(10, 3), layout="constrained")
         for trace, name, colour in zip(traces, ("engine", "literal"), (ACCENT, GREY), strict=False):
-            steps = np.cumsum([len(batch) for batch in trace.batches])
-            sizes = [len(batch) for batch in trace.batches]
-            for axis, values in zip(axes, (trace.seconds, trace.sizes, sizes), strict=True):
-                axis.plot(steps, values, color=colour, linewidth=1.4, label=name)
-        for axis, what in zip(axes, ("seconds", "dictionary members", "batch size"), strict=True):
-            axis.set(title=what, xlabel="measurements")
-        axes[0].set_yscale("log")
-        axes[2].set_yscale("log")
-        axes[0].legend(frameon=False)
-        figure.suptitle(title, x=0.01, ha="left")
+            time.plot(_steps(trace), trace.seconds, color=colour)
+            _label(time, name, (_steps(trace)[-1], trace.seconds[-1]), colour)
+        members.plot(_steps(traces[0]), traces[0].sizes, color=ACCENT)
+        sizes.scatter(_steps(traces[0]), [len(batch) for batch in traces[0].batches], s=7, color=ACCENT, linewidth=0)
+        time.set(title="seconds", xlabel="measurements", ylim=(0, None))
+        members.set(title="members of the dictionary", xlabel="measurements", ylim=(0, None))
+        sizes.set(title="size of each batch", xlabel="measurements", yscale="log")
+        sizes.yaxis.set_major_formatter(PLAIN)
+        figure.suptitle(title, x=0.005, ha="left", color=GREY)
         _save(figure, path)
 
 
 def plot_scaling(candidates: dict[str, Any], members: dict[str, Any], path: Path) -> None:
-    """Seconds of a batch over A and over m, with the straight line each is allowed."""
+    """Milliseconds of a batch over A and over m, with the growth that each is allowed."""
     with mpl.rc_context(STYLE):
-        figure, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
-        for axis, figures, key, power in zip(axes, (candidates, members), ("A", "m"), (1, 2), strict=True):
-            sizes, seconds = np.array(figures[key], dtype=float), np.array(figures["seconds"])
-            axis.loglog(sizes, seconds[0] * (sizes / sizes[0]) ** power, color=GREY, linewidth=1, linestyle=":")
-            axis.loglog(sizes, seconds, color=ACCENT, marker="o", markersize=4)
-            axis.set(title=f"seconds of a batch over {key}", xlabel=key)
-            axis.annotate(f"{key}^{power}", (sizes[-1], seconds[0] * (sizes[-1] / sizes[0]) ** power), color=GREY)
+        figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+        _plot_growth(axes[0], candidates["A"], candidates["seconds"], 1, "candidates", "linear")
+        _plot_growth(axes[1], members["m"], members["seconds"], 2, "members of the dictionary", "quadratic")
         _save(figure, path)
+
+
+def _plot_growth(axis: Any, sizes: list[int], seconds: list[float], power: int, what: str, allowed: str) -> None:
+    x, y = np.array(sizes, dtype=float), 1e3 * np.array(seconds)
+    bound = y[0] * (x / x[0]) ** power
+    axis.loglog(x, bound, color=GREY, linewidth=1, linestyle=":")
+    axis.loglog(x, y, color=ACCENT, marker="o", markersize=4)
+    _label(axis, allowed, (x[-1], bound[-1]), GREY)
+    _label(axis, "measured", (x[-1], y[-1]), ACCENT)
+    axis.set_xticks(x, [f"{size:,.0f}" for size in x], minor=False)
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_formatter(PLAIN)
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.set(title="milliseconds of a batch", xlabel=what)
+
+
+def _steps(trace: Trace) -> Any:
+    """Measurements made after each batch."""
+    return np.cumsum([len(batch) for batch in trace.batches])
+
+
+def _label(axis: Any, text: str, at: tuple[float, float], colour: str) -> None:
+    """A word just left of and above a point."""
+    axis.annotate(text, at, xytext=(-4, 4), textcoords="offset points", ha="right", va="bottom", color=colour)
 
 
 def _save(figure: Any, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
-    figure.savefig(path.with_suffix(".png"), dpi=160)
+    figure.savefig(path.with_name(f"{path.name}.svg"), metadata={"Date": None})
+    figure.savefig(path.with_name(f"{path.name}.png"), dpi=160)
     plt.close(figure)
