@@ -8,14 +8,19 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
+from threadpoolctl import threadpool_limits
 
 from app import logs
 from app.api import problems
 from app.api.metrics import new_metrics
 from app.api.middleware import BodyLimited, HostAllowed, Observed
-from app.api.routes import candidates, keys, operations, studies
+from app.api.routes import archives, batches, candidates, events, keys, observations, operations, reading, studies
+from app.api.schemas.observations import ReportIn, ReportsIn
 from app.api.schemas.shape import Problem
+from app.api.streams import Streams
 from app.services.arrays import ArrayCache
+from app.services.bridge.models import Models
+from app.services.jobs import Jobs
 from app.services.resources import Resources
 from app.settings import Settings
 from app.storage.database import open_database
@@ -38,13 +43,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # an address is right or it is not; a redirect would be no problem document
     )
-    app.state.resources = Resources(
-        settings,
-        open_database(settings.database_address, settings.database_connections),
-        ArrayCache(settings.cache_bytes),
-    )
+    app.state.resources = _resources(settings)
     app.state.metrics = new_metrics()
-    for routes in (studies, candidates, keys, operations):
+    app.state.streams = Streams(settings.max_streams)
+    for routes in (studies, candidates, batches, observations, reading, events, archives, keys, operations):
         app.include_router(routes.router)
     list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
@@ -55,9 +57,20 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
+def _resources(settings: Settings) -> Resources:
+    threadpool_limits(1)  # one BLAS thread a computation: more get in each other's way
+    database = open_database(settings.database_address, settings.database_connections)
+    arrays = ArrayCache(settings.cache_bytes)
+    models = Models(database, arrays, settings.model_bytes)
+    return Resources(settings, database, arrays, models, Jobs(settings.engine_threads, settings.engine_queue))
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    app.state.streams.end_on_signals()
     yield
+    app.state.streams.ending = True
+    app.state.resources.jobs.close()
     app.state.resources.database.dispose()
 
 
@@ -65,6 +78,8 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     """FastAPI's document plus the shape of problems, which no route returns by type."""
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        document["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+        for shape in (Problem, ReportsIn, ReportIn):
+            described = shape.model_json_schema(ref_template="#/components/schemas/{model}")
+            document["components"]["schemas"] |= described.pop("$defs", {}) | {shape.__name__: described}
         app.openapi_schema = document
     return app.openapi_schema

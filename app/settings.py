@@ -35,6 +35,10 @@ class Settings(BaseSettings):
     max_candidates: int = Field(default=2_000_000, ge=1, description="Most candidates in a study.")
     max_columns: int = Field(default=5_000, ge=1, description="Most columns of a candidate.")
     cache_bytes: int = Field(default=512 * 2**20, ge=0, description="Memory for cached arrays, per process.")
+    model_bytes: int = Field(default=1024 * 2**20, ge=0, description="Memory for cached models, per process.")
+    engine_threads: int = Field(default=2, ge=1, le=64, description="Batches computed at the same time, per process.")
+    engine_queue: int = Field(default=64, ge=0, description="Asks that may wait for a thread, per process.")
+    max_streams: int = Field(default=200, ge=0, description="Open event streams, per process.")
     keep_answers_days: int = Field(
         default=30,
         ge=1,

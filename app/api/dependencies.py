@@ -106,6 +106,10 @@ def _fingerprint(request: Request, body: str) -> str:
 
 
 CanRead = Annotated[Reading, reading(Scope.READ)]
+CanExport = Annotated[Reading, reading(Scope.MANAGE)]
+CanCheck = Annotated[Reading, reading(Scope.READ)]
+CanAsk = Annotated[Writing, writing(Scope.ASK)]
+CanReport = Annotated[Writing, writing(Scope.REPORT)]
 CanManage = Annotated[Writing, writing(Scope.MANAGE)]
 CanListKeys = Annotated[Reading, reading(Scope.KEYS)]
 CanChangeKeys = Annotated[Writing, writing(Scope.KEYS)]

@@ -4,7 +4,7 @@ Nothing that was sent is repeated: a problem says where, which rule, and how to 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from app.domain import errors
-from app.domain.errors import Invalid, Refusal, Unavailable
+from app.domain.errors import AlreadyObserved, Invalid, Refusal, Unavailable
 from app.domain.findings import Finding
 
 MEDIA_TYPE = "application/problem+json"
@@ -32,6 +32,8 @@ STATUSES: dict[str, int] = {
     errors.Missing.code: 404,
     errors.StudyNotFound.code: 404,
     errors.CandidateNotFound.code: 404,
+    errors.BatchNotFound.code: 404,
+    errors.ObservationNotFound.code: 404,
     errors.KeyNotFound.code: 404,
     "method-not-allowed": 405,
     errors.Conflict.code: 409,
@@ -39,6 +41,10 @@ STATUSES: dict[str, int] = {
     errors.StudyNotActive.code: 409,
     errors.ForbiddenTransition.code: 409,
     errors.CandidatesInUse.code: 409,
+    errors.StudyFinished.code: 409,
+    errors.NoCandidates.code: 409,
+    errors.CandidatesExhausted.code: 409,
+    errors.AlreadyObserved.code: 409,
     errors.StudyDeleted.code: 410,
     errors.PreconditionFailed.code: 412,
     errors.BodyTooLarge.code: 413,
@@ -75,7 +81,7 @@ def problem(code: str, detail: str, request_id: str | None, **members: Any) -> R
 
 def refusal(error: Refusal, request_id: str | None) -> Response:
     members = dict(error.facts)
-    if isinstance(error, Invalid):
+    if isinstance(error, Invalid | AlreadyObserved):
         members["errors"] = [_plain(finding) for finding in error.findings[:MOST_ERRORS]]
     response = problem(error.code, str(error), request_id, **members)
     if isinstance(error, Unavailable):
@@ -95,6 +101,11 @@ def install(app: FastAPI) -> None:
 def internal_error(request_id: str | None) -> Response:
     """A bug: the incident's id, nothing else."""
     return problem("internal-error", "This is a bug of the server; its log has more under the request id.", request_id)
+
+
+def invalid_payload(entries: Sequence[Any]) -> Invalid:
+    """What pydantic found, as a refusal."""
+    return Invalid([_finding(entry) for entry in entries])
 
 
 def documented(*codes: str) -> dict[int | str, dict[str, Any]]:
@@ -124,11 +135,10 @@ async def _on_refusal(request: Request, error: Exception) -> Response:
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    findings = [_finding(entry) for entry in error.errors()]
     in_path = any(entry["loc"][0] == "path" for entry in error.errors())
     if in_path and request.method != "PUT":  # nothing can have such a name
         return refusal(errors.Missing(), _request_id(request))
-    return refusal(Invalid(findings), _request_id(request))
+    return refusal(invalid_payload(error.errors()), _request_id(request))
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
@@ -156,9 +166,12 @@ _RULES = {
 }
 
 
+_PLACES = {"body", "path", "query", "header", "cookie"}
+
+
 def _finding(entry: Mapping[str, Any]) -> Finding:
     kind: str = entry["type"]
-    place, *path = entry["loc"]
+    place, *path = entry["loc"] if entry["loc"] and entry["loc"][0] in _PLACES else ("body", *entry["loc"])
     message = _RULES.get(kind, entry["msg"].removeprefix("Value error, "))
     if place == "body":
         pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)

@@ -1,7 +1,8 @@
 """What a study knows of its candidates' columns."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["number", "boolean", "text"]
 Role: TypeAlias = Literal["key", "feature", "attribute"]
@@ -16,3 +17,8 @@ class Column:
     role: Role
     levels: tuple[str, ...] = ()
     """The distinct texts of a text feature, in order of first appearance; empty for every other column."""
+
+
+def columns_from(plain: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
+    """The inverse of `dataclasses.asdict` on each."""
+    return tuple(Column(**{**column, "levels": tuple(column["levels"])}) for column in plain)

@@ -107,6 +107,16 @@ class CandidateNotFound(Missing):
     detail = "The study has no candidate with this key."
 
 
+class BatchNotFound(Missing):
+    code = "batch-not-found"
+    detail = "The study has no batch of this number."
+
+
+class ObservationNotFound(Missing):
+    code = "observation-not-found"
+    detail = "The study has no observation of this number."
+
+
 class KeyNotFound(Missing):
     code = "key-not-found"
     detail = "There is no such API key."
@@ -135,6 +145,32 @@ class ForbiddenTransition(Conflict):
 class CandidatesInUse(Conflict):
     code = "candidates-in-use"
     detail = "Batches or observations refer to the candidates; POST adds more, nothing replaces them now."
+
+
+class StudyFinished(Conflict):
+    code = "study-finished"
+    detail = "The study's stop rule is met; results are still welcome. PATCH the study to go on."
+
+
+class NoCandidates(Conflict):
+    code = "no-candidates"
+    detail = "The study has no candidates yet; upload them first."
+
+
+class CandidatesExhausted(Conflict):
+    code = "candidates-exhausted"
+    detail = "No candidate is left that may be suggested: all are measured, pending or switched off."
+
+
+class AlreadyObserved(Conflict):
+    """Another value stands where these belong; `findings` say which."""
+
+    code = "already-observed"
+    detail = "Another value stands where this one belongs; correct that one, with a reason."
+
+    def __init__(self, findings: Sequence[Finding] = (), detail: str | None = None, **facts: Any) -> None:
+        super().__init__(detail, **facts)
+        self.findings = tuple(findings)
 
 
 class PreconditionFailed(Conflict):

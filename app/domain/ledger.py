@@ -19,8 +19,7 @@ class Event:
     payload: str  # canonical JSON
     actor: str
     reason: str | None
-    measured_at: str | None  # as claimed
-    recorded_at: str  # by the server, UTC
+    recorded_at: str  # by the server, UTC; when it was measured is the payload's claim
     request_id: str
     previous: str
     hash: str

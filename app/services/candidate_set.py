@@ -1,6 +1,6 @@
 """A study's candidates as one table: find by key, read rows and columns, copy nothing that is not asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -52,6 +52,11 @@ class CandidateSet:
             if found is not None:
                 return block.first + found
         return None
+
+    def find_all(self, keys: Iterable[str]) -> dict[str, int]:
+        """The candidates of those keys that there are."""
+        found = ((key, self.find(key)) for key in keys)
+        return {key: number for key, number in found if number is not None}
 
     @property
     def has_keys(self) -> bool:

@@ -20,7 +20,6 @@ from app.services.transactions import Writing
 from app.services.uploads import Upload, read_table
 from app.storage import candidate_arrays, ledger
 from app.storage import candidates as rows
-from app.storage import studies as study_rows
 from app.storage.candidates import Block
 
 ATTEMPTS = 5
@@ -82,11 +81,7 @@ def switch(
     if not available and reason is None:
         raise Invalid([Finding("missing", "Say why it cannot be measured.", pointer="/reason")])
     payload = {"candidate": number, "key": key, "available": available}
-    study = ledger.append(connection, study, actor, "candidate-switched", payload, reason)
-    if available:
-        rows.switch_on(connection, study, number)
-    else:
-        rows.switch_off(connection, study, number, str(reason))
+    ledger.append(connection, study, actor, "candidate-switched", payload, reason)
     return replace(candidate, available=available, reason=None if available else reason)
 
 
@@ -107,8 +102,7 @@ def _replace(connection: Connection, actor: Actor, name: str, table: CandidateTa
         return Receipt(study, len(table), table.warnings, stored=False)
     if rows.are_in_use(connection, study):
         raise CandidatesInUse
-    rows.drop_blocks(connection, study)
-    return _record(connection, actor, changed, "candidates-uploaded", Block(0, len(table), arrays), 1, table)
+    return _record(connection, actor, study, "candidates-uploaded", Block(0, len(table), arrays), table)
 
 
 def _append(
@@ -119,20 +113,14 @@ def _append(
     if study.version != version:
         raise _Outdated
     block = Block(study.candidates, len(table), arrays)
-    number = len(rows.blocks(connection, study)) + 1
-    changed = _with(study, table, first=study.candidates)
-    return _record(connection, actor, changed, "candidates-added", block, number, table)
+    return _record(connection, actor, study, "candidates-added", block, table)
 
 
 def _record(
-    connection: Connection, actor: Actor, study: Study, kind: str, block: Block, number: int, table: CandidateTable
+    connection: Connection, actor: Actor, study: Study, event: str, block: Block, table: CandidateTable
 ) -> Receipt:
-    study = replace(study, version=study.version + 1)
-    study_rows.save(connection, study)
-    columns = [asdict(column) for column in study.columns]
-    payload = {"first": block.first, "rows": block.rows, "arrays": block.arrays, "columns": columns}
-    study = ledger.append(connection, study, actor, kind, payload)
-    rows.add_block(connection, study, number, block)
+    columns = [asdict(column) for column in table.columns]
+    study = ledger.append(connection, study, actor, event, {**asdict(block), "columns": columns})
     return Receipt(study, block.rows, table.warnings, stored=True)
 
 

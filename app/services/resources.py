@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from app.services.arrays import ArrayCache
+from app.services.bridge.models import Models
+from app.services.jobs import Jobs
 from app.settings import Settings
 from app.storage.database import Database
 
@@ -12,3 +14,5 @@ class Resources:
     settings: Settings
     database: Database
     arrays: ArrayCache
+    models: Models
+    jobs: Jobs

@@ -1,14 +1,14 @@
 """Studies: create, find, change, delete."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Any
 
 from sqlalchemy import Connection
 
 from app.domain.access import Actor, Role, Scope
 from app.domain.errors import KeyNotFound, PreconditionFailed, StudyDeleted, StudyExists, StudyNotFound
 from app.domain.studies import Configuration, Study, StudyState
+from app.services.bridge.checks import check_configuration
 from app.storage import keys, ledger
 from app.storage import studies as rows
 
@@ -17,15 +17,17 @@ ANY_VERSION = None
 
 def create(connection: Connection, actor: Actor, name: str, configuration: Configuration) -> tuple[Study, bool]:
     """The study and whether it is new. The same request again finds it; another configuration is a conflict."""
+    check_configuration(configuration)
     study = rows.create(connection, name, configuration)
     if study is None:
         existing = find(connection, actor, name)
         if not rows.was_requested_as(connection, existing, configuration):
             raise StudyExists
         return existing, False
+    study = ledger.append(connection, study, actor, "study-created", {"configuration": asdict(configuration)})
     if actor.key.role is not Role.ADMIN:
-        rows.grant(connection, actor.key.id, study)
-    return ledger.append(connection, study, actor, "study-created", {"configuration": asdict(configuration)}), True
+        study = ledger.append(connection, study, actor, "access-granted", {"key": actor.key.id})
+    return study, True
 
 
 def find(connection: Connection, actor: Actor, name: str) -> Study:
@@ -51,28 +53,29 @@ def change(
     name: str,
     version: int | None,
     state: StudyState | None,
-    settings: Mapping[str, Any],
+    settings: Callable[[Configuration], Configuration],
     reason: str | None,
 ) -> Study:
     """Another state, other settings, or both, as one event; `version` is the one the caller saw."""
     study = lock(connection, actor, name)
     if version is not ANY_VERSION and version != study.version:
         raise PreconditionFailed(current=study.version)
-    changed = replace(study, configuration=replace(study.configuration, **settings))
+    changed = replace(study, configuration=settings(study.configuration))
+    check_configuration(changed.configuration)
     if state is not None and state is not study.state:
         study.must_be_able_to_become(state)
         changed = replace(changed, state=state)
     if changed == study:
         return study
     payload = {"state": changed.state, "configuration": asdict(changed.configuration)}
-    return _record(connection, actor, changed, "study-changed", payload, reason)
+    return ledger.append(connection, study, actor, "study-changed", payload, reason)
 
 
 def delete(connection: Connection, actor: Actor, name: str, reason: str | None) -> Study:
     """A tombstone: everything is kept, nothing is shown any more, and the name stays taken."""
     study = lock(connection, actor, name)
     study.must_be_able_to_become(StudyState.DELETED)
-    return _record(connection, actor, replace(study, state=StudyState.DELETED), "study-deleted", {}, reason)
+    return ledger.append(connection, study, actor, "study-deleted", {}, reason)
 
 
 def grant(connection: Connection, actor: Actor, name: str, key_id: str) -> Study:
@@ -82,7 +85,6 @@ def grant(connection: Connection, actor: Actor, name: str, key_id: str) -> Study
         raise KeyNotFound
     if rows.is_granted(connection, key_id, study):
         return study
-    rows.grant(connection, key_id, study)
     return ledger.append(connection, study, actor, "access-granted", {"key": key_id})
 
 
@@ -91,16 +93,7 @@ def withdraw(connection: Connection, actor: Actor, name: str, key_id: str) -> St
     study = lock(connection, actor, name)
     if not rows.is_granted(connection, key_id, study):
         raise KeyNotFound
-    rows.withdraw(connection, key_id, study)
     return ledger.append(connection, study, actor, "access-withdrawn", {"key": key_id})
-
-
-def _record(
-    connection: Connection, actor: Actor, changed: Study, kind: str, payload: Mapping[str, Any], reason: str | None
-) -> Study:
-    changed = replace(changed, version=changed.version + 1)
-    rows.save(connection, changed)
-    return ledger.append(connection, changed, actor, kind, payload, reason)
 
 
 def _visible(connection: Connection, actor: Actor, study: Study | None) -> Study:

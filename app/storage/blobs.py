@@ -6,12 +6,13 @@ leaves behind is chunks without a blob; the next attempt completes them.
 """
 
 import json
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from app.domain.clock import now
 from app.storage.database import Database
@@ -28,10 +29,13 @@ class DamagedBlob(Exception):
     """A blob is not there, or its bytes are not those it was named after."""
 
 
-def store(database: Database, array: Array) -> str:
-    """Make `array` durable and return its digest. No second copy of the whole is made in memory."""
+def store(database: Database, array: Array, scope: str = "") -> str:
+    """Make `array` durable and return its digest. No second copy of the whole is made in memory.
+
+    Blobs of different scopes never share a name, so those of a scope can be dropped without looking elsewhere.
+    """
     content = _bytes(array)
-    digest = name(array)
+    digest = name(array, scope)
     with database.read() as connection:
         if connection.execute(select(blobs.c.digest).where(blobs.c.digest == digest)).first():
             return digest
@@ -40,14 +44,21 @@ def store(database: Database, array: Array) -> str:
         with database.write() as connection:
             insert_missing(connection, blob_chunks, _chunks(digest, content, start, start + step))
     with database.write() as connection:
-        insert_if_absent(connection, blobs, _header(digest, array))
+        insert_if_absent(connection, blobs, _header(digest, array, scope))
     return digest
 
 
-def name(array: Array) -> str:
-    """SHA-256 over dtype, shape and bytes."""
+def drop(connection: Connection, digests: Collection[str]) -> None:
+    """Forget blobs that nothing names any more."""
+    for digest in digests:
+        connection.execute(delete(blobs).where(blobs.c.digest == digest))
+        connection.execute(delete(blob_chunks).where(blob_chunks.c.digest == digest))
+
+
+def name(array: Array, scope: str = "") -> str:
+    """SHA-256 over scope, dtype, shape and bytes."""
     dtype, shape = _spelling(array)
-    digest = sha256(f"{dtype} {shape}\n".encode())
+    digest = sha256(f"{scope}\n{dtype} {shape}\n".encode())
     digest.update(_bytes(array))
     return digest.hexdigest()
 
@@ -57,7 +68,7 @@ def load(connection: Connection, digest: str) -> Array:
     header = _find(connection, digest)
     array = _empty(header.dtype, json.loads(header.shape))
     _fill(connection, digest, array)
-    if name(array) != digest:
+    if name(array, header.scope) != digest:
         raise DamagedBlob(digest)
     return array
 
@@ -97,9 +108,10 @@ def _spelling(array: Array) -> tuple[str, str]:
     return little.str, json.dumps(array.shape)
 
 
-def _header(digest: str, array: Array) -> dict[str, Any]:
+def _header(digest: str, array: Array, scope: str) -> dict[str, Any]:
     dtype, shape = _spelling(array)
-    return {"digest": digest, "dtype": dtype, "shape": shape, "size": array.nbytes, "created_at": now()}
+    size = array.nbytes
+    return {"digest": digest, "scope": scope, "dtype": dtype, "shape": shape, "size": size, "created_at": now()}
 
 
 def _chunks(digest: str, content: memoryview, start: int, stop: int) -> list[dict[str, Any]]:

@@ -32,7 +32,8 @@ def blocks(connection: Connection, study: Study) -> tuple[Block, ...]:
     return tuple(Block(row.first, row.rows, json.loads(row.arrays)) for row in connection.execute(query))
 
 
-def add_block(connection: Connection, study: Study, number: int, block: Block) -> None:
+def add_block(connection: Connection, study: Study, block: Block) -> None:
+    number = 1 + len(blocks(connection, study))
     connection.execute(
         insert(candidate_blocks).values(
             study_id=study.id,

@@ -1,4 +1,4 @@
-"""Events: appended to a study's chain inside the transaction that makes them true."""
+"""Events: appended to a study's chain, and applied to the tables, inside one transaction."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -10,6 +10,7 @@ from app.domain.access import Actor
 from app.domain.clock import now
 from app.domain.ledger import Event, canonical, seal
 from app.domain.studies import Study
+from app.storage import projections
 from app.storage.tables import events, studies
 
 
@@ -20,28 +21,41 @@ def append(
     type: str,  # noqa: A002  (the word of the ledger)
     payload: Mapping[str, Any],
     reason: str | None = None,
-    measured_at: str | None = None,
 ) -> Study:
-    """Append one event; the study must be locked. Returns the study at its new head."""
+    """Append one event; the study must be locked. Returns the study as it is after it."""
     fields: dict[str, Any] = {
         "seq": study.seq + 1,
         "type": type,
         "payload": canonical(payload),
         "actor": actor.key.id,
         "reason": reason,
-        "measured_at": measured_at,
         "recorded_at": now(),
         "request_id": actor.request_id,
         "previous": study.head,
     }
-    fields["hash"] = seal(study.name, fields)
-    connection.execute(insert(events).values(study_id=study.id, **fields))
-    connection.execute(update(studies).where(studies.c.id == study.id).values(seq=fields["seq"], head=fields["hash"]))
-    return replace(study, seq=fields["seq"], head=fields["hash"])
+    return take_in(connection, study, Event(**fields, hash=seal(study.name, fields)))
 
 
-def read(connection: Connection, study: Study, after: int = 0, limit: int | None = None) -> Iterator[Event]:
-    """The events after `after`, oldest first."""
+def take_in(connection: Connection, study: Study, event: Event) -> Study:
+    """Add an event as it is (this server's own, or an imported one) and apply it."""
+    connection.execute(insert(events).values(study_id=study.id, **vars(event)))
+    connection.execute(update(studies).where(studies.c.id == study.id).values(seq=event.seq, head=event.hash))
+    return projections.apply(connection, replace(study, seq=event.seq, head=event.hash), event)
+
+
+def hash_of(connection: Connection, study: Study, seq: int) -> str | None:
+    """The hash of an event: it names the whole prefix that ends there."""
+    where = (events.c.study_id == study.id, events.c.seq == seq)
+    found: str | None = connection.execute(select(events.c.hash).where(*where)).scalar_one_or_none()
+    return found
+
+
+def read(
+    connection: Connection, study: Study, after: int = 0, limit: int | None = None, until: int | None = None
+) -> Iterator[Event]:
+    """The events after `after` and not beyond `until`, oldest first."""
     query = select(events).where(events.c.study_id == study.id, events.c.seq > after).order_by(events.c.seq)
+    if until is not None:
+        query = query.where(events.c.seq <= until)
     for row in connection.execute(query.limit(limit).execution_options(yield_per=500)):
         yield Event(**{name: value for name, value in row._mapping.items() if name != "study_id"})  # noqa: SLF001

@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, select, update
 
-from app.domain.candidates import Column
+from app.domain.candidates import columns_from
 from app.domain.clock import now
 from app.domain.ledger import GENESIS, canonical
-from app.domain.studies import Configuration, Direction, Study, StudyState
+from app.domain.studies import Configuration, Study, StudyState, configuration_from
 from app.storage.inserting import insert_if_absent
-from app.storage.tables import grants, studies
+from app.storage.tables import api_keys, grants, studies
 
 
 def create(connection: Connection, name: str, configuration: Configuration) -> Study | None:
@@ -77,7 +77,10 @@ def page(
 
 
 def grant(connection: Connection, key_id: str, study: Study) -> None:
-    insert_if_absent(connection, grants, {"key_id": key_id, "study_id": study.id})
+    """Nothing for a key that this server does not know (the ledger may come from another one)."""
+    known = select(api_keys.c.id).where(api_keys.c.id == key_id)
+    if connection.execute(known).first():
+        insert_if_absent(connection, grants, {"key_id": key_id, "study_id": study.id})
 
 
 def withdraw(connection: Connection, key_id: str, study: Study) -> None:
@@ -95,10 +98,10 @@ def _grant(key_id: str, study: Study) -> ColumnElement[bool]:
 def _study(row: Row[Any]) -> Study:
     fields = dict(row._mapping)  # noqa: SLF001
     del fields["requested"]
-    configuration = json.loads(fields.pop("configuration"))
-    columns = json.loads(fields.pop("columns"))
+    configuration = configuration_from(json.loads(fields.pop("configuration")))
+    columns = columns_from(json.loads(fields.pop("columns")))
     return Study(
         **fields | {"state": StudyState(row.state)},
-        configuration=Configuration(**configuration | {"direction": Direction(configuration["direction"])}),
-        columns=tuple(Column(**column | {"levels": tuple(column["levels"])}) for column in columns),
+        configuration=configuration,
+        columns=columns,
     )

@@ -2,6 +2,7 @@
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     Float,
@@ -62,7 +63,6 @@ events = Table(
     Column("payload", Text, nullable=False),
     Column("actor", String(50), nullable=False),
     Column("reason", Text),
-    Column("measured_at", String(40)),
     Column("recorded_at", String(32), nullable=False),
     Column("request_id", String(100), nullable=False),
     Column("previous", String(64), nullable=False),
@@ -74,6 +74,7 @@ blobs = Table(
     "blobs",
     metadata,
     Column("digest", String(64), primary_key=True),
+    Column("scope", String(100), nullable=False),
     Column("dtype", String(10), nullable=False),
     Column("shape", String(100), nullable=False),
     Column("size", BigInteger, nullable=False),
@@ -153,14 +154,14 @@ observations = Table(
     _study_id(),
     Column("number", Integer, primary_key=True),
     Column("version", Integer, primary_key=True),
-    Column("state", String(20), nullable=False),
+    Column("current", Boolean, nullable=False),
+    Column("kind", String(20), nullable=False),
     Column("candidate", Integer, nullable=False),
     Column("batch", Integer),
     Column("rank", Integer),
     Column("replicate", Integer),
-    Column("value", Float(53)),  # for sorting; null for a failed measurement
-    Column("exact", String(40)),  # the value's shortest round-trip text
-    Column("failure", Text),
+    Column("value", Float(53), nullable=False),  # for sorting
+    Column("exact", String(40), nullable=False),  # the value's shortest round-trip text
     Column("ref", String(200)),
     Column("measured_at", String(40)),
     Column("measured_by", String(200)),
@@ -175,7 +176,6 @@ observations = Table(
         name="fk_observations_suggestion",
     ),
     Index("ix_observations_study_id_candidate", "study_id", "candidate"),
-    Index("ix_observations_study_id_state", "study_id", "state"),
 )
 Index(
     "uq_observations_replicate",
@@ -196,14 +196,14 @@ Index(
     postgresql_where=text("version = 1 AND ref IS NOT NULL"),
 )
 
-# A cache: lost or damaged rows are rebuilt from the ledger.
+# A cache: lost or damaged rows are rebuilt from the ledger. `head` is the hash of the event it stands after.
 engine_states = Table(
     "engine_states",
     metadata,
     _study_id(),
-    Column("seq", Integer, primary_key=True),
-    Column("head", String(64), nullable=False),
-    Column("build", String(100), nullable=False),
+    Column("head", String(64), primary_key=True),
+    Column("build", String(200), primary_key=True),
+    Column("seq", Integer, nullable=False),
     Column("record", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
 )

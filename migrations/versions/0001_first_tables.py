@@ -51,6 +51,7 @@ def upgrade() -> None:
     op.create_table(
         "blobs",
         sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("scope", sa.String(length=100), nullable=False),
         sa.Column("dtype", sa.String(length=10), nullable=False),
         sa.Column("shape", sa.String(length=100), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
@@ -125,13 +126,13 @@ def upgrade() -> None:
     op.create_table(
         "engine_states",
         sa.Column("study_id", sa.Integer(), nullable=False),
-        sa.Column("seq", sa.Integer(), nullable=False),
         sa.Column("head", sa.String(length=64), nullable=False),
-        sa.Column("build", sa.String(length=100), nullable=False),
+        sa.Column("build", sa.String(length=200), nullable=False),
+        sa.Column("seq", sa.Integer(), nullable=False),
         sa.Column("record", sa.Text(), nullable=False),
         sa.Column("created_at", sa.String(length=32), nullable=False),
         sa.ForeignKeyConstraint(["study_id"], ["studies.id"], name=op.f("fk_engine_states_study_id")),
-        sa.PrimaryKeyConstraint("study_id", "seq", name=op.f("pk_engine_states")),
+        sa.PrimaryKeyConstraint("study_id", "head", "build", name=op.f("pk_engine_states")),
     )
     op.create_table(
         "events",
@@ -141,7 +142,6 @@ def upgrade() -> None:
         sa.Column("payload", sa.Text(), nullable=False),
         sa.Column("actor", sa.String(length=50), nullable=False),
         sa.Column("reason", sa.Text(), nullable=True),
-        sa.Column("measured_at", sa.String(length=40), nullable=True),
         sa.Column("recorded_at", sa.String(length=32), nullable=False),
         sa.Column("request_id", sa.String(length=100), nullable=False),
         sa.Column("previous", sa.String(length=64), nullable=False),
@@ -193,14 +193,14 @@ def upgrade() -> None:
         sa.Column("study_id", sa.Integer(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
-        sa.Column("state", sa.String(length=20), nullable=False),
+        sa.Column("current", sa.Boolean(), nullable=False),
+        sa.Column("kind", sa.String(length=20), nullable=False),
         sa.Column("candidate", sa.Integer(), nullable=False),
         sa.Column("batch", sa.Integer(), nullable=True),
         sa.Column("rank", sa.Integer(), nullable=True),
         sa.Column("replicate", sa.Integer(), nullable=True),
-        sa.Column("value", sa.Float(precision=53), nullable=True),
-        sa.Column("exact", sa.String(length=40), nullable=True),
-        sa.Column("failure", sa.Text(), nullable=True),
+        sa.Column("value", sa.Float(precision=53), nullable=False),
+        sa.Column("exact", sa.String(length=40), nullable=False),
         sa.Column("ref", sa.String(length=200), nullable=True),
         sa.Column("measured_at", sa.String(length=40), nullable=True),
         sa.Column("measured_by", sa.String(length=200), nullable=True),
@@ -219,7 +219,6 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("observations", schema=None) as batch_op:
         batch_op.create_index("ix_observations_study_id_candidate", ["study_id", "candidate"], unique=False)
-        batch_op.create_index("ix_observations_study_id_state", ["study_id", "state"], unique=False)
         batch_op.create_index(
             "uq_observations_ref",
             ["study_id", "ref"],
@@ -250,7 +249,6 @@ def downgrade() -> None:
             sqlite_where=sa.text("version = 1 AND ref IS NOT NULL"),
             postgresql_where=sa.text("version = 1 AND ref IS NOT NULL"),
         )
-        batch_op.drop_index("ix_observations_study_id_state")
         batch_op.drop_index("ix_observations_study_id_candidate")
 
     op.drop_table("observations")

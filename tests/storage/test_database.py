@@ -16,7 +16,7 @@ from tests import postgres
 
 
 def row(digest: str) -> dict[str, object]:
-    return {"digest": digest, "dtype": "<f8", "shape": "[0]", "size": 0, "created_at": "now"}
+    return {"digest": digest, "scope": "", "dtype": "<f8", "shape": "[0]", "size": 0, "created_at": "now"}
 
 
 def count(database: Database) -> int:

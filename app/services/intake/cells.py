@@ -1,6 +1,6 @@
 """The cells of one column as they were read, before anybody decided what they mean."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import TypeAlias
@@ -12,6 +12,8 @@ from app.domain.candidates import Kind
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Codes: TypeAlias = npt.NDArray[np.int32]
+Flaw: TypeAlias = tuple[str, str]
+"""The rule that a text breaks: a stable code, and the rule and the fix in words."""
 
 MISSING = ""
 """How a missing cell stands among texts; among numbers it is NaN."""
@@ -31,15 +33,22 @@ class Texts:
     levels: tuple[str, ...]
     codes: Codes
 
-    def rows_of(self, wanted: Iterable[int]) -> npt.NDArray[np.int64]:
-        """The positions of the rows that hold one of these levels."""
-        chosen = np.zeros(len(self.levels), dtype=bool)
-        chosen[list(wanted)] = True
-        return np.flatnonzero(chosen[self.codes])
+    def flawed(self, flaw: Callable[[str], Flaw | None]) -> dict[Flaw, npt.NDArray[np.int64]]:
+        """The positions of the rows whose text breaks a rule, by rule; each distinct text is looked at once."""
+        by_flaw: dict[Flaw, list[int]] = {}
+        for code, level in enumerate(self.levels):
+            if found := flaw(level):
+                by_flaw.setdefault(found, []).append(code)
+        return {found: self._rows_of(codes) for found, codes in by_flaw.items()}
 
     def counts(self) -> npt.NDArray[np.int64]:
         """How many rows hold each level."""
         return np.bincount(self.codes, minlength=len(self.levels))
+
+    def _rows_of(self, codes: list[int]) -> npt.NDArray[np.int64]:
+        chosen = np.zeros(len(self.levels), dtype=bool)
+        chosen[codes] = True
+        return np.flatnonzero(chosen[self.codes])
 
 
 Cells: TypeAlias = Numbers | Texts

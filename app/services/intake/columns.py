@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.domain.candidates import Column, Kind, Role
-from app.services.intake.cells import MISSING, Cells, Numbers, RawColumn, Texts, as_texts
+from app.services.intake.cells import MISSING, Cells, Flaw, Numbers, RawColumn, Texts, as_texts
 from app.services.intake.findings import Findings
 from app.services.intake.kinds import infer_kind
 from app.services.intake.limits import Limits
@@ -83,19 +83,15 @@ class ColumnCheck:
             )
         return TypedColumn(Column(name, "text", role, texts.levels), texts)
 
-    def _each_level(self, texts: Texts, name: str, flaw: Callable[[str], tuple[str, str] | None]) -> None:
-        by_flaw: dict[tuple[str, str], list[int]] = {}
-        for code, level in enumerate(texts.levels):
-            if found := flaw(level):
-                by_flaw.setdefault(found, []).append(code)
-        for found, codes in by_flaw.items():
-            self._error(found, texts.rows_of(codes), name)
+    def _each_level(self, texts: Texts, name: str, flaw: Callable[[str], Flaw | None]) -> None:
+        for found, rows in texts.flawed(flaw).items():
+            self._error(found, rows, name)
 
-    def _error(self, flaw: tuple[str, str], rows: npt.NDArray[np.int64], name: str) -> None:
+    def _error(self, flaw: Flaw, rows: npt.NDArray[np.int64], name: str) -> None:
         self._findings.errors_in_rows(*flaw, rows + self._first_row, name)
 
 
-def text_flaw(level: str, limits: Limits) -> tuple[str, str] | None:
+def text_flaw(level: str, limits: Limits) -> Flaw | None:
     """The rule that a text breaks, as code and message, if any."""
     if len(level) > limits.cell_length:
         return "cell-too-long", f"longer than {limits.cell_length} characters; shorten it"
@@ -104,10 +100,10 @@ def text_flaw(level: str, limits: Limits) -> tuple[str, str] | None:
     return None
 
 
-def _number_flaw(level: str) -> tuple[str, str] | None:
+def _number_flaw(level: str) -> Flaw | None:
     seen = look(level)
     return None if seen in (Looks.NUMBER, Looks.MISSING) else _NOT_NUMBERS.get(seen, _NOT_A_NUMBER)
 
 
-def _boolean_flaw(level: str) -> tuple[str, str] | None:
+def _boolean_flaw(level: str) -> Flaw | None:
     return _NOT_BOOLEAN if level.strip() != MISSING and np.isnan(truth(level)) else None

@@ -19,13 +19,16 @@ _DEFUSED = re.compile(r"'+[=+\-@\t\r]")
 _ROWS_PER_PIECE = 1_000
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
-    """The table as pieces of CSV text, the header first; None is an empty cell, booleans are true and false."""
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]], *, comma: bool = False) -> Iterator[str]:
+    """The table as pieces of CSV text, the header first; None is an empty cell, booleans are true and false.
+
+    With `comma`, for spreadsheets of countries that write 1,5: decimal commas, and semicolons between the cells.
+    """
     buffer = StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer = csv.writer(buffer, delimiter=";" if comma else ",", lineterminator="\r\n")
     writer.writerow([defused(name) for name in header])
     for number, row in enumerate(rows, start=1):
-        writer.writerow([_written(cell) for cell in row])
+        writer.writerow([_written(cell, comma) for cell in row])
         if number % _ROWS_PER_PIECE == 0:
             yield _emptied(buffer)
     yield _emptied(buffer)
@@ -41,14 +44,14 @@ def armed(cell: str) -> str:
     return cell[1:] if _DEFUSED.match(cell) else cell
 
 
-def _written(cell: Cell) -> str:
+def _written(cell: Cell, comma: bool) -> str:
     if isinstance(cell, str):
         return defused(cell)
     if cell is None:
         return ""
     if isinstance(cell, bool):
         return "true" if cell else "false"
-    return repr(cell)
+    return repr(cell).replace(".", ",") if comma else repr(cell)
 
 
 def _emptied(buffer: StringIO) -> str:

@@ -50,7 +50,8 @@ def _check_same(columns: Sequence[Column], table: CandidateTable, findings: Find
 
 
 def _with_new_levels(known: Column, incoming: Column, findings: Findings) -> Column:
-    new = [level for level in incoming.levels if level not in set(known.levels)]
+    seen = set(known.levels)
+    new = [level for level in incoming.levels if level not in seen]
     if not new:
         return known
     findings.warning(

@@ -12,11 +12,8 @@ from app.services.intake.names import flaw
 
 def check_keys(texts: Texts, column: str | None, first_row: int, limits: Limits, findings: Findings) -> list[str]:
     """The keys, one per row; a repeated one is an error that names both rows."""
-    for code, level in enumerate(texts.levels):
-        if broken := flaw(level, limits.key_length):
-            findings.errors_in_rows(
-                f"key-{broken[0]}", f"the key {broken[1]}", texts.rows_of([code]) + first_row, column
-            )
+    for (code, message), rows in texts.flawed(lambda key: flaw(key, limits.key_length)).items():
+        findings.errors_in_rows(f"key-{code}", f"the key {message}", rows + first_row, column)
     if len(texts.levels) < len(texts.codes):
         _name_repeated(texts, column, first_row, findings)
     return [texts.levels[code] for code in texts.codes.tolist()]

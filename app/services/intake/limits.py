@@ -20,5 +20,9 @@ class Limits:
     """Rows of a JSON upload; larger sets go as CSV, .npy or Parquet."""
     product: int = 10_000_000
     """Combinations of a parameter grid that are looked at, before constraints and exclusions."""
-    draws: int = 4_000_000
+    draws: int = 2_000_000
     """Points drawn while sampling a space, before constraints and exclusions."""
+    arrow_memory: int = 4 << 30
+    """Bytes that the process reading a Parquet or Arrow file may allocate."""
+    arrow_seconds: float = 120.0
+    """How long it may take."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from app.services.intake.cells import Flaw
 from app.services.intake.findings import Findings
 from app.services.intake.limits import Limits
 
@@ -10,7 +11,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 _SHOWN_LENGTH = 200
 
 
-def flaw(text: str, longest: int) -> tuple[str, str] | None:
+def flaw(text: str, longest: int) -> Flaw | None:
     """The rule that a name or a key breaks, as code and message, if any."""
     if not text:
         return "empty", "is empty; give it a text"

@@ -119,25 +119,25 @@ def read_file(content, *readers):
 
 
 @given(st.binary() | CSV.map(lambda text: text.encode("utf-8", "surrogatepass")), DECLARED)
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 def test_any_bytes_are_a_csv_table_or_refused(content, declared):
     read_file(content, lambda path: read_csv(path, declared, LIMITS), keys_from_lines)
 
 
 @given(st.binary() | damaged(NPY), DECLARED)
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 def test_any_bytes_are_a_npy_table_or_refused(content, declared):
     read_file(content, lambda path: read_npy(path, ["A", "B"], ["a", "b", "c"], declared, LIMITS))
 
 
 @given(damaged(ARROW))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=5)
 def test_any_bytes_are_an_arrow_table_or_refused(content):
     read_file(content, read_parquet, read_arrow)
 
 
 @given(JSON | st.lists(st.dictionaries(st.sampled_from("abc"), JSON, min_size=1)), DECLARED)
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 def test_any_json_is_a_table_or_refused(document, declared):
     with suppress(InvalidCandidates):
         read_json_rows(document, declared, LIMITS)
@@ -146,7 +146,7 @@ def test_any_json_is_a_table_or_refused(document, declared):
 
 
 @given(JSON | SPACES)
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 def test_any_json_is_a_space_or_refused(document):
     with suppress(InvalidCandidates):
         read_space(document, LIMITS)

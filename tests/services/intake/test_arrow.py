@@ -1,6 +1,7 @@
 """Candidates as Parquet or Arrow."""
 
 from datetime import date
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -80,3 +81,33 @@ def test_without_polars_the_answer_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr(arrow, "find_spec", lambda _: None)
     with pytest.raises(ArrowNotInstalled, match=r"CSV or \.npy"):
         read_parquet(tmp_path / "candidates")
+
+
+def test_a_file_that_makes_polars_abort_is_refused_and_the_server_lives():
+    """Found by fuzzing: a length in this file becomes an allocation of 2^61 bytes, and polars 2.1 aborts."""
+    with pytest.raises(InvalidCandidates, match="broken-parquet"):
+        read_parquet(Path(__file__).with_name("aborts_polars.parquet"))
+
+
+def test_a_file_over_which_the_reader_dies_is_refused_and_the_server_lives(tmp_path, monkeypatch):
+    path, dying = tmp_path / "candidates", tmp_path / "dying"
+    FRAME.write_parquet(path)
+    dying.write_text("#!/bin/sh\nkill -ABRT $$\n")
+    dying.chmod(0o700)
+    monkeypatch.setattr(arrow.sys, "executable", str(dying))
+    with pytest.raises(InvalidCandidates, match="broken-parquet"):
+        read_parquet(path, DECLARED)
+
+
+def test_a_file_that_needs_too_much_memory_is_refused(tmp_path):
+    path = tmp_path / "candidates"
+    FRAME.write_parquet(path)
+    with pytest.raises(InvalidCandidates, match="broken-parquet"):
+        read_parquet(path, DECLARED, Limits(arrow_memory=1 << 20))
+
+
+def test_a_file_that_takes_too_long_is_refused(tmp_path):
+    path = tmp_path / "candidates"
+    FRAME.write_parquet(path)
+    with pytest.raises(InvalidCandidates, match="slow-parquet"):
+        read_parquet(path, DECLARED, Limits(arrow_seconds=0.001))

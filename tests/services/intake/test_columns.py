@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.domain.errors import InvalidCandidates
 from app.services.intake.declared import Declared
 
 TWENTY = "".join(f"{number},1\n" for number in range(20))
@@ -79,8 +80,11 @@ def test_the_key_may_have_any_name(read):
 
 
 def test_a_repeated_key_names_both_rows(mistakes, read):
-    content = "key,x\nA,1\nB,2\nA,3\n"
-    assert mistakes(content) == [("key-twice", 4, "key")]
+    content = "key,x\nB,1\nA,2\nC,3\nD,4\nA,5\n"
+    assert mistakes(content) == [("key-twice", 6, "key")]
+    with pytest.raises(InvalidCandidates) as refused:
+        read(content)
+    assert refused.value.findings[0].message.startswith("rows 3 and 6 have the same key")
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def one(parameter):
             ("not-a-number", "/constraints/0/coefficients/x~1y"),
         ),
         ({**one({"levels": ["a"]}), "exclude": [{"x/y": "b"}]}, ("unknown-level", "/exclude/0/x~1y")),
-        ({**one({"levels": ["a"]}), "exclude": [{}]}, ("no-conditions", "/exclude/0")),
+        ({**one({"levels": ["a"]}), "exclude": [{}]}, ("conditions", "/exclude/0")),
         ({**one({"values": [1]}), "exclude": [{"x/y": 1}]}, ("no-candidates", "")),
     ],
 )

@@ -10,11 +10,11 @@ from app.services.intake.limits import Limits
 from app.services.intake.names import check_names
 from app.services.intake.space.axes import Axis, ContinuousAxis
 from app.services.intake.space.node import Node
-from app.services.intake.space.parameters import read_axis
-from app.services.intake.space.rule_nodes import read_constraint, read_exclusion
+from app.services.intake.space.parameters import longest_axis, read_axis
+from app.services.intake.space.rule_nodes import ParameterNames, read_constraint, read_exclusion
 from app.services.intake.space.rules import Rules
 
-_MOST_RULES = 1_000
+_MOST_RULES = 100
 _LARGEST_SEED = 2**63 - 1
 _Part = TypeVar("_Part")
 _Read = TypeVar("_Read")
@@ -40,8 +40,9 @@ def read_description(document: object, limits: Limits) -> Space:
     seed = members["seed"].whole(0, _LARGEST_SEED) if "seed" in members else 0
     if sample is None:
         _refuse_continuous(axes, members["parameters"], findings)
-    constraints = _each(_listed(members, "constraints"), lambda node: read_constraint(node, axes), findings)
-    exclusions = _each(_listed(members, "exclude"), lambda node: read_exclusion(node, axes), findings)
+    names = ParameterNames(axes)
+    constraints = _each(_listed(members, "constraints"), lambda node: read_constraint(node, names), findings)
+    exclusions = _each(_listed(members, "exclude"), lambda node: read_exclusion(node, names), findings)
     findings.stop_if_any()
     return Space(tuple(axes), Rules(constraints, exclusions), sample, seed)
 
@@ -52,7 +53,8 @@ def _axes(node: Node, limits: Limits, findings: Findings) -> list[Axis]:
         raise node.refuse("no-features", "give at least one parameter")
     check_names(list(parameters), limits, findings)
     findings.stop_if_any()
-    return _each(parameters.items(), lambda named: read_axis(*named, limits), findings)
+    longest = longest_axis(len(parameters))
+    return _each(parameters.items(), lambda named: read_axis(*named, longest, limits), findings)
 
 
 def _listed(members: dict[str, Node], name: str) -> list[Node]:

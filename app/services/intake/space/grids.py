@@ -14,22 +14,27 @@ def step_count(low: float, high: float, step: float) -> int:
 
 def by_step(low: float, high: float, step: float) -> Floats:
     """low, low + step, … up to high; each is the double nearest to the decimal value."""
-    start, width = _decimal(low), _decimal(step)
-    return np.array([float(start + i * width) for i in range(step_count(low, high, step))], dtype="<f8")
+    return _evenly(_decimal(low), _decimal(step), step_count(low, high, step))
 
 
 def by_count(low: float, high: float, count: int) -> Floats:
     """`count` numbers from low to high, evenly spaced."""
     if count == 1:
         return np.array([low], dtype="<f8")
-    start, width = _decimal(low), (_decimal(high) - _decimal(low)) / (count - 1)
-    return np.array([float(start + i * width) for i in range(count)], dtype="<f8")
+    return _evenly(_decimal(low), (_decimal(high) - _decimal(low)) / (count - 1), count)
 
 
 def by_log_count(low: float, high: float, count: int) -> Floats:
     """`count` numbers from low to high in constant ratio, to twelve digits, the ends as given."""
     inner = np.exp(np.linspace(np.log(low), np.log(high), count))[1:-1]
     return np.array([low, *(float(f"{value:.12g}") for value in inner.tolist()), high][:count], dtype="<f8")
+
+
+def _evenly(start: Fraction, width: Fraction, count: int) -> Floats:
+    """start + i · width over a common denominator; dividing whole numbers rounds once, and correctly."""
+    bottom = start.denominator * width.denominator
+    first, each = start.numerator * width.denominator, width.numerator * start.denominator
+    return np.array([(first + i * each) / bottom for i in range(count)], dtype="<f8")
 
 
 def _decimal(value: float) -> Fraction:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from app.domain.candidates import Column
+from app.services.intake.cells import Floats
 from app.services.intake.columns import text_flaw
 from app.services.intake.limits import Limits
 from app.services.intake.space.axes import Axis, ContinuousAxis, FiniteAxis
@@ -10,11 +11,17 @@ from app.services.intake.space.grids import by_count, by_log_count, by_step, ste
 from app.services.intake.space.node import Node
 from app.services.intake.space.sizes import readable
 
+_ALL_GRID_VALUES = 2_000_000
 _LONGEST_AXIS = 100_000
 _FORMS = "low and high with step or count, values, levels, or boolean"
 
 
-def read_axis(name: str, node: Node, limits: Limits) -> Axis:
+def longest_axis(parameters: int) -> int:
+    """How many values each of so many parameters may have: a short description must not fill the memory."""
+    return min(_LONGEST_AXIS, max(1, _ALL_GRID_VALUES // parameters))
+
+
+def read_axis(name: str, node: Node, longest: int, limits: Limits) -> Axis:
     """One parameter; raises InvalidCandidates with a pointer to what is wrong."""
     members = node.members()
     if "levels" in members:
@@ -22,9 +29,9 @@ def read_axis(name: str, node: Node, limits: Limits) -> Axis:
     if "boolean" in members:
         return _boolean(name, node)
     if "values" in members:
-        return _values(name, node)
+        return _values(name, node, longest)
     if "low" in members or "high" in members:
-        return _range(name, node)
+        return _range(name, node, longest)
     raise node.refuse("parameter-form", f"a parameter needs {_FORMS}")
 
 
@@ -47,13 +54,13 @@ def _boolean(name: str, node: Node) -> FiniteAxis:
     return FiniteAxis(Column(name, "boolean", "feature"), np.array([0.0, 1.0]))
 
 
-def _values(name: str, node: Node) -> FiniteAxis:
-    values = [item.number() for item in node.known_members(["values"])["values"].items(_LONGEST_AXIS)]
+def _values(name: str, node: Node, longest: int) -> FiniteAxis:
+    values = [item.number() for item in node.known_members(["values"])["values"].items(longest)]
     _refuse_repeats(node, values)
     return FiniteAxis(Column(name, "number", "feature"), np.array(values, dtype="<f8"))
 
 
-def _range(name: str, node: Node) -> Axis:
+def _range(name: str, node: Node, longest: int) -> Axis:
     members = node.known_members(["low", "high"], ["step", "count", "scale"])
     low, high, log = members["low"].number(), members["high"].number(), _is_log(members)
     column = Column(name, "number", "feature")
@@ -62,9 +69,9 @@ def _range(name: str, node: Node) -> Axis:
     if log and low <= 0:
         raise members["low"].refuse("range-not-positive", "must be above 0 on a logarithmic scale")
     if "step" in members:
-        return FiniteAxis(column, _stepped(members, low, high))
+        return FiniteAxis(column, _stepped(members, low, high, longest))
     if "count" in members:
-        return FiniteAxis(column, _counted(members["count"], low, high, log=log))
+        return FiniteAxis(column, _counted(members["count"].whole(1, longest), members["count"], low, high, log=log))
     return ContinuousAxis(column, low, high, log)
 
 
@@ -77,7 +84,7 @@ def _is_log(members: dict[str, Node]) -> bool:
     return scale == "log"
 
 
-def _stepped(members: dict[str, Node], low: float, high: float) -> np.ndarray:
+def _stepped(members: dict[str, Node], low: float, high: float, longest: int) -> Floats:
     step = members["step"].number()
     for other in ("count", "scale"):
         if other in members:
@@ -85,18 +92,17 @@ def _stepped(members: dict[str, Node], low: float, high: float) -> np.ndarray:
     if step <= 0:
         raise members["step"].refuse("step-not-positive", "must be above 0")
     count = step_count(low, high, step)
-    if count > _LONGEST_AXIS:
-        message = f"{readable(count)} values; the limit is {_LONGEST_AXIS}: take a larger step, or sample the range"
+    if count > longest:
+        message = f"{readable(count)} values; the limit here is {longest}: take a larger step, or sample the range"
         raise members["step"].refuse("axis-too-long", message)
     return _distinct(members["step"], by_step(low, high, step))
 
 
-def _counted(count: Node, low: float, high: float, *, log: bool) -> np.ndarray:
-    number = count.whole(1, _LONGEST_AXIS)
-    return _distinct(count, by_log_count(low, high, number) if log else by_count(low, high, number))
+def _counted(count: int, node: Node, low: float, high: float, *, log: bool) -> Floats:
+    return _distinct(node, by_log_count(low, high, count) if log else by_count(low, high, count))
 
 
-def _distinct(node: Node, values: np.ndarray) -> np.ndarray:
+def _distinct(node: Node, values: Floats) -> Floats:
     if (np.diff(values) <= 0).any():
         raise node.refuse("values-repeat", "so many values do not fit between low and high; take fewer")
     return values

@@ -3,53 +3,81 @@
 from collections.abc import Sequence
 from math import inf
 
+from app.domain.candidates import Kind
 from app.services.intake.space.axes import Axis
 from app.services.intake.space.node import Node
 from app.services.intake.space.rules import Condition, Linear
 
 _BOUNDS = ("at_least", "at_most", "equals")
+_MOST_TERMS = 100
 _MOST_VALUES = 10_000
 
 
-def read_constraint(node: Node, axes: Sequence[Axis]) -> Linear:
+class ParameterNames:
+    """Finds parameters and levels by name."""
+
+    def __init__(self, axes: Sequence[Axis]) -> None:
+        self._columns = [axis.column for axis in axes]
+        self._positions = {column.name: position for position, column in enumerate(self._columns)}
+        self._codes = [{level: code for code, level in enumerate(column.levels)} for column in self._columns]
+
+    def position(self, name: str, node: Node) -> int:
+        """Where the parameter stands; `node` is where it was named."""
+        if name not in self._positions:
+            raise node.refuse("unknown-parameter", "there is no such parameter; check the spelling")
+        return self._positions[name]
+
+    def number_position(self, name: str, node: Node) -> int:
+        """Where a parameter stands that has a place in a sum."""
+        position = self.position(name, node)
+        if self.kind(position) == "text":
+            raise node.refuse("not-a-number", "a text has no place in a weighted sum; use an exclusion")
+        return position
+
+    def kind(self, position: int) -> Kind:
+        """What the parameter is."""
+        return self._columns[position].kind
+
+    def value(self, position: int, node: Node) -> float:
+        """The value at a node as it stands in a point of the space."""
+        if self.kind(position) == "number":
+            return node.number()
+        if self.kind(position) == "boolean":
+            return float(node.truth())
+        code = self._codes[position].get(node.text())
+        if code is None:
+            raise node.refuse("unknown-level", "not a level of this parameter; check the spelling")
+        return float(code)
+
+
+def read_constraint(node: Node, names: ParameterNames) -> Linear:
     """A weighted sum of numbers and its bounds; raises InvalidCandidates with a pointer to what is wrong."""
     members = node.known_members(["coefficients"], _BOUNDS)
     coefficients = members["coefficients"].members()
-    if not coefficients:
-        raise members["coefficients"].refuse("no-coefficients", "give at least one parameter and its coefficient")
-    terms = tuple((_number_position(name, term, axes), term.number()) for name, term in coefficients.items())
+    if not 0 < len(coefficients) <= _MOST_TERMS:
+        message = f"give from 1 to {_MOST_TERMS} parameters and their coefficients"
+        raise members["coefficients"].refuse("coefficients", message)
+    terms = tuple((names.number_position(name, term), term.number()) for name, term in coefficients.items())
     lowest, highest = _bounds(node, members)
     return Linear(terms, lowest, highest)
 
 
-def read_exclusion(node: Node, axes: Sequence[Axis]) -> list[Condition]:
+def read_exclusion(node: Node, names: ParameterNames) -> list[Condition]:
     """The conditions that together exclude a point; raises InvalidCandidates with a pointer to what is wrong."""
     members = node.members()
-    if not members:
-        raise node.refuse("no-conditions", "give at least one parameter and its condition")
-    return [_condition(_position(name, each, axes), each, axes) for name, each in members.items()]
+    if not 0 < len(members) <= _MOST_TERMS:
+        raise node.refuse("conditions", f"give from 1 to {_MOST_TERMS} parameters and their conditions")
+    return [_condition(names.position(name, each), each, names) for name, each in members.items()]
 
 
-def _condition(position: int, node: Node, axes: Sequence[Axis]) -> Condition:
-    axis = axes[position]
+def _condition(position: int, node: Node, names: ParameterNames) -> Condition:
     if isinstance(node.value, dict):
-        if axis.column.kind != "number":
+        if names.kind(position) != "number":
             raise node.refuse("not-a-number", "only a number has bounds; give a value or a list of values")
         lowest, highest = _bounds(node, node.known_members([], _BOUNDS))
         return Condition(position, lowest, highest)
     nodes = node.items(_MOST_VALUES) if isinstance(node.value, list) else [node]
-    return Condition(position, values=tuple(_value(each, axis) for each in nodes))
-
-
-def _value(node: Node, axis: Axis) -> float:
-    if axis.column.kind == "number":
-        return node.number()
-    if axis.column.kind == "boolean":
-        return float(node.truth())
-    level = node.text()
-    if level not in axis.column.levels:
-        raise node.refuse("unknown-level", "not a level of this parameter; check the spelling")
-    return float(axis.column.levels.index(level))
+    return Condition(position, values=tuple(names.value(position, each) for each in nodes))
 
 
 def _bounds(node: Node, members: dict[str, Node]) -> tuple[float, float]:
@@ -63,17 +91,3 @@ def _bounds(node: Node, members: dict[str, Node]) -> tuple[float, float]:
     lowest = members["at_least"].number() if "at_least" in members else -inf
     highest = members["at_most"].number() if "at_most" in members else inf
     return lowest, highest
-
-
-def _number_position(name: str, node: Node, axes: Sequence[Axis]) -> int:
-    position = _position(name, node, axes)
-    if axes[position].column.kind == "text":
-        raise node.refuse("not-a-number", "a text has no place in a weighted sum; use an exclusion")
-    return position
-
-
-def _position(name: str, node: Node, axes: Sequence[Axis]) -> int:
-    for position, axis in enumerate(axes):
-        if axis.column.name == name:
-            return position
-    raise node.refuse("unknown-parameter", "there is no such parameter; check the spelling")

@@ -1,0 +1,126 @@
+"""/v1/studies/{study}/batches and /suggestions"""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response, StreamingResponse
+
+from app.api.dependencies import CanAsk, CanRead, Known
+from app.api.problems import documented
+from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
+from app.api.schemas.batches import (
+    AskIn,
+    BatchOut,
+    BatchPage,
+    BenchOut,
+    ComputingOut,
+    batch_brief,
+    batch_out,
+    suggestion_out,
+)
+from app.api.schemas.shape import Name, Reason, answer
+from app.api.strict_json import StrictRoute
+from app.domain.answers import Answer
+from app.domain.batches import BatchState, SuggestionState
+from app.services import ask, batches, sheets
+from app.services.ask import Asked, StillComputing
+from app.services.intake.csv_rows import csv_text
+
+router = APIRouter(
+    prefix="/v1/studies/{study}", tags=["batches"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
+)
+
+Number = Annotated[int, Path(ge=1, lt=2**31, description="The batch's number.")]
+_NOT_FOUND = documented("not-found", "study-not-found", "batch-not-found")
+
+
+@router.post(
+    "/batches",
+    summary="Ask for the next batch",
+    description="The same worker asking again gets its open batch back, so a retry is harmless.",
+    response_model=BatchOut,
+    responses=WRITES
+    | documented("study-not-active", "study-finished", "no-candidates", "candidates-exhausted", "conflict")
+    | {
+        201: {"model": BatchOut, "description": "A new batch"},
+        202: {"model": ComputingOut, "description": "Ask again"},
+    },
+)
+def ask_for_batch(study: Name, wanted: AskIn, known: Known, write: CanAsk) -> Response:
+    try:
+        return respond(ask.ask(known, write, study, wanted.request(), _asked))
+    except StillComputing:
+        look = f"/v1/studies/{study}/batches?worker={wanted.worker}&state=open"
+        return respond(answer(ComputingOut(), 202, location=look, retry_after="5"))
+
+
+@router.get("/batches", summary="The history of batches")
+def list_batches(
+    study: Name,
+    read: CanRead,
+    state: BatchState | None = None,
+    worker: Annotated[Name | None, Query()] = None,
+    after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> BatchPage:
+    page = read(batches.list_batches, study, after, limit, state, worker)
+    following = page[-1].number if len(page) == limit else None
+    return BatchPage(batches=tuple(batch_brief(batch) for batch in page), next=following)
+
+
+@router.get("/batches/{number}", summary="Read a batch", response_model=BatchOut, responses=_NOT_FOUND)
+def read_batch(study: Name, number: Number, read: CanRead, known: Known) -> BatchOut:
+    return batch_out(read(batches.read_batch, known, study, number))
+
+
+@router.get(
+    "/batches/{number}/sheet",
+    summary="The batch as a CSV sheet to print and fill in",
+    response_class=StreamingResponse,
+    responses=_NOT_FOUND | {200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "A sheet"}},
+)
+def read_sheet(
+    study: Name,
+    number: Number,
+    read: CanRead,
+    known: Known,
+    decimal: Literal["point", "comma"] = "point",
+    bom: Annotated[bool, Query(description="Begin with a byte order mark, for some spreadsheet programs.")] = False,
+) -> Response:
+    header, rows = sheets.sheet_of(read(batches.read_batch, known, study, number))
+
+    def pieces() -> Iterator[str]:
+        yield "\ufeff" if bom else ""
+        yield from csv_text(header, rows, comma=decimal == "comma")
+
+    name = f'attachment; filename="{study}-batch-{number}.csv"'
+    return StreamingResponse(pieces(), media_type="text/csv; charset=utf-8", headers={"content-disposition": name})
+
+
+@router.post(
+    "/batches/{number}/close",
+    summary="Give up what is still pending",
+    response_model=BatchOut,
+    responses=WRITES | _NOT_FOUND,
+)
+def close_batch(
+    study: Name, number: Number, known: Known, write: CanAsk, reason: Annotated[Reason | None, Query()] = None
+) -> Response:
+    return respond(write.once(_asked, batches.close, known, study, number, reason))
+
+
+@router.get("/suggestions", summary="What is on a worker's bench")
+def list_suggestions(
+    study: Name,
+    read: CanRead,
+    known: Known,
+    state: SuggestionState = SuggestionState.PENDING,
+    worker: Annotated[Name | None, Query()] = None,
+) -> BenchOut:
+    bench = read(batches.bench, known, study, state, worker)
+    return BenchOut(suggestions=tuple(suggestion_out(one, bench.candidates) for one in bench.suggestions))
+
+
+def _asked(asked: Asked) -> Answer:
+    return answer(batch_out(asked), 201 if asked.new else 200)

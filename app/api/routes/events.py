@@ -1,0 +1,74 @@
+"""/v1/studies/{study}/events: the ledger, by the page and live."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import anyio
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+
+from app.api.dependencies import CanRead
+from app.api.problems import documented
+from app.api.routes import COMMON, OF_A_STUDY
+from app.api.schemas.reading import EventPage, event_out
+from app.api.schemas.shape import Name
+from app.api.streams import Streams
+from app.services import events, studies
+from app.services.transactions import Reading
+
+router = APIRouter(prefix="/v1/studies/{study}/events", tags=["events"], responses=COMMON | OF_A_STUDY)
+
+POLL_SECONDS = 0.5
+BEAT_SECONDS = 15
+PAGE = 500
+
+
+@router.get("", summary="The ledger, oldest first")
+def list_events(
+    study: Name,
+    read: CanRead,
+    after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> EventPage:
+    page = read(events.list_events, study, after, limit)
+    return EventPage(events=tuple(event_out(e) for e in page), next=page[-1].seq if len(page) == limit else None)
+
+
+@router.get(
+    "/live",
+    summary="The ledger as it grows (Server-Sent Events)",
+    description="Begins after `Last-Event-ID`, else after `after`, else with what comes next.",
+    response_class=EventSourceResponse,
+    responses=documented("overloaded"),
+)
+async def live_events(
+    study: Name,
+    request: Request,
+    read: CanRead,
+    last_event_id: Annotated[int | None, Header(ge=0)] = None,
+    after: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
+) -> AsyncIterator[ServerSentEvent]:
+    streams: Streams = request.app.state.streams
+    seen = last_event_id if last_event_id is not None else after
+    with streams.place():
+        if seen is None:
+            seen = (await run_in_threadpool(read, studies.find, study)).seq
+        yield ServerSentEvent(comment="live", retry=2000)
+        async for event in _follow(read, streams, study, seen):
+            yield event
+
+
+async def _follow(read: Reading, streams: Streams, study: str, seen: int) -> AsyncIterator[ServerSentEvent]:
+    """Events as they are committed, by any process; a beat when there are none, so that a dead line is noticed."""
+    quiet = 0.0
+    while not streams.ending:
+        page = await run_in_threadpool(read, events.list_events, study, seen, PAGE)
+        for event in page:
+            yield ServerSentEvent(id=str(event.seq), event=event.type, data=event_out(event))
+        seen = page[-1].seq if page else seen
+        quiet = 0.0 if page else quiet + POLL_SECONDS
+        if quiet >= BEAT_SECONDS:
+            yield ServerSentEvent(comment="beat")
+            quiet = 0.0
+        await anyio.sleep(0 if len(page) == PAGE else POLL_SECONDS)

@@ -1,0 +1,76 @@
+"""Read models for dashboards: summary, certificate, trace; and the checks of what is kept."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from app.api.conditional import unless_known
+from app.api.dependencies import CanCheck, CanRead, Known
+from app.api.problems import documented
+from app.api.routes import COMMON, OF_A_STUDY
+from app.api.schemas.reading import (
+    CertificateAnswer,
+    ReplayedOut,
+    SummaryOut,
+    TraceOut,
+    VerifiedOut,
+    certificate_out,
+    replayed_out,
+    summary_out,
+    trace_out,
+    verified_out,
+)
+from app.api.schemas.shape import Name
+from app.services import batches, replay, studies
+from app.services.summary import summarize
+
+router = APIRouter(prefix="/v1/studies/{study}", tags=["reading"], responses=COMMON | OF_A_STUDY)
+
+AsOf = Annotated[int | None, Query(ge=1, lt=2**31, description="As it was after this event of the ledger.")]
+NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "As you know it (If-None-Match)"}}
+MODEL = documented("conflict")
+
+
+@router.get("/summary", summary="A study at a glance", response_model=SummaryOut, responses=NOT_MODIFIED | MODEL)
+def read_summary(study: Name, request: Request, read: CanRead, known: Known, as_of: AsOf = None) -> Response:
+    found = read(studies.find, study)
+    return unless_known(request, found, lambda: summary_out(summarize(known, read, study, as_of)))
+
+
+@router.get(
+    "/certificate",
+    summary="The best candidate and how much better another could be",
+    response_model=CertificateAnswer,
+    responses=NOT_MODIFIED | MODEL,
+)
+def read_certificate(study: Name, request: Request, read: CanRead, known: Known, as_of: AsOf = None) -> Response:
+    found = read(studies.find, study)
+    return unless_known(request, found, lambda: certificate_out(summarize(known, read, study, as_of)))
+
+
+@router.get("/trace", summary="How it went, batch by batch", response_model=TraceOut, responses=NOT_MODIFIED | MODEL)
+def read_trace(study: Name, request: Request, read: CanRead, known: Known) -> Response:
+    found = read(studies.find, study)
+
+    def make() -> TraceOut:
+        issued = read(batches.list_batches, study, 0, 100_000, None, None)
+        return trace_out(summarize(known, read, study), issued)
+
+    return unless_known(request, found, make)
+
+
+@router.post("/verify", summary="Check the hash chain of the ledger")
+def verify(study: Name, read: CanCheck) -> VerifiedOut:
+    return verified_out(read(replay.verify, study))
+
+
+@router.post(
+    "/batches/{number}/replay",
+    summary="Compute a batch again and compare bit for bit",
+    responses=documented("not-found", "study-not-found", "batch-not-found", "candidates-exhausted"),
+)
+def replay_batch(
+    study: Name, number: Annotated[int, Path(ge=1, lt=2**31)], read: CanCheck, known: Known
+) -> ReplayedOut:
+    return replayed_out(replay.replay(known, read, study, number))

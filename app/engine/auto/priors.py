@@ -1,0 +1,91 @@
+"""Prior densities of positive hyperparameters, as functions of their logarithm u; constants are left out."""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from app.engine.arrays import Array
+
+SMALLEST_LENGTHSCALE = 0.025
+LARGEST_LENGTHSCALE = 100.0
+"""Bounds of a lengthscale; the largest times √d."""
+
+
+class Prior(Protocol):
+    """A density with a mode and bounds."""
+
+    def log_density(self, u: Array) -> tuple[Array, Array]:
+        """log p(e^u) and its derivative in u, both (q,) for u (q,)."""
+        ...
+
+    @property
+    def mode(self) -> float:
+        """u of the highest density."""
+        ...
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The u allowed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """Gamma(3, rate 2/ℓ₀) of a lengthscale, with its mode at ℓ₀: log p = 2u − 2e^u/ℓ₀."""
+
+    centre: float
+    largest: float = LARGEST_LENGTHSCALE
+
+    @classmethod
+    def of_lengthscale(cls, d: int) -> "Gamma":
+        """ℓ₀ = e^(√2 − 3)·√d ≈ 0.205·√d: distances in the unit cube grow with √d."""
+        return cls(math.exp(math.sqrt(2) - 3) * math.sqrt(d), LARGEST_LENGTHSCALE * math.sqrt(d))
+
+    def log_density(self, u: Array) -> tuple[Array, Array]:
+        """2u − 2e^u/ℓ₀ and 2 − 2e^u/ℓ₀."""
+        ratio = 2 * np.exp(u) / self.centre
+        return 2 * u - ratio, 2 - ratio
+
+    @property
+    def mode(self) -> float:
+        """log ℓ₀."""
+        return math.log(self.centre)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """ℓ in [0.025, 100√d]."""
+        return math.log(SMALLEST_LENGTHSCALE), math.log(self.largest)
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    """LogNormal(centre, width²): log p = −(u − centre)²/(2 width²) − u."""
+
+    centre: float
+    width: float
+    smallest: float
+    largest: float
+
+    def log_density(self, u: Array) -> tuple[Array, Array]:
+        """−z²/2 − u and −z/width − 1, z = (u − centre)/width."""
+        z = (u - self.centre) / self.width
+        return -z * z / 2 - u, -z / self.width - 1
+
+    @property
+    def mode(self) -> float:
+        """centre − width²."""
+        return self.centre - self.width**2
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Between the smallest and the largest value."""
+        return math.log(self.smallest), math.log(self.largest)
+
+
+NOISE = LogNormal(-4.0, 1.0, 1e-4, 2.0)
+"""Of the noise variance, in units of the variance of the objective."""
+
+AMPLITUDE = LogNormal(1.0, 1.0, 1e-2, 1e2)
+"""Of the variance of f where it is fitted: mode 1."""

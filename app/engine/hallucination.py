@@ -1,0 +1,88 @@
+"""Leverages while a batch grows: as if every chosen candidate had been measured already (its value is not needed).
+
+Projected, as in Algorithm 1: candidate j chosen n times, with a = V⁻¹z_j and v = z_jᵀa,
+
+    V⁻¹ −= a aᵀ·n/(1 + n·v)        spread(x) −= (aᵀz(x))²·n/(1 + n·v)        spread(j) = v/(1 + n·v)
+
+Full: j is first let into the embedding of this batch with the part of it the dictionary does not see, a coordinate on
+which nothing has been measured yet, so that no leverage changes; then the same formulas take all of cov(x, j) into
+account:
+
+    c(x) = (k(x, j) − z_jᵀz(x)) / √residual(j)     residual(x) −= c²,  spread(x) += c²/λ,  V gains a diagonal entry λ
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas
+
+from app.engine.arrays import Array, Numbers
+from app.engine.embedding import columns
+from app.engine.stability import RANK_TOLERANCE, Rescues, not_negative
+from app.engine.state import State
+
+
+@dataclass
+class Points:
+    """Some candidates and what is known of them now; z (n, m + b), b coordinates having joined in this batch."""
+
+    numbers: Numbers
+    z: Array
+    residual: Array
+    spread: Array
+
+
+class Hallucination:
+    """V⁻¹ of the growing batch, and all that candidates looked at later need to catch up."""
+
+    def __init__(self, state: State, rescues: Rescues) -> None:
+        self._state, self._rescues = state, rescues
+        self._V_inv: Array = state.H.T @ state.H
+        self._joined: list[tuple[int, Array, float]] = []
+        self._taken: list[Array] = []
+
+    def points(self, numbers: Numbers) -> Points:
+        """Candidates as the batch so far leaves them."""
+        state = self._state
+        points = Points(
+            numbers, np.ascontiguousarray(state.Z[:, numbers].T), state.residual[numbers], state.spread[numbers]
+        )
+        for j, z_j, r_j in self._joined:
+            self._join(points, j, z_j, r_j)
+        if self._taken:
+            width = len(self._V_inv)
+            rows = np.array([np.pad(a, (0, width - len(a))) for a in self._taken])
+            points.spread -= ((points.z @ rows.T) ** 2).sum(axis=1)
+            not_negative(points.spread)
+        return points
+
+    def take(self, j: Points, n: int, others: Points) -> None:
+        """The single candidate j is chosen n times: bring `others` up to date."""
+        number, z_j, r_j = int(j.numbers[0]), j.z[0], float(j.residual[0])
+        if self._state.settings.hallucination == "full" and self._counts_as_new(number, r_j):
+            self._joined.append((number, z_j, r_j))
+            self._join(others, number, z_j, r_j)
+            self._V_inv = np.pad(self._V_inv, ((0, 1), (0, 1)))
+            self._V_inv[-1, -1] = 1 / self._state.settings.lam
+            z_j = np.append(z_j, np.sqrt(r_j))
+        if len(z_j) == 0:
+            return
+        a = self._V_inv @ z_j
+        a *= np.sqrt(n / (1 + n * max(0.0, float(a @ z_j))))
+        blas.dger(-1.0, a, a, a=self._V_inv.T, overwrite_a=1)
+        self._taken.append(a)
+        others.spread -= (others.z @ a) ** 2
+        not_negative(others.spread)
+
+    def _counts_as_new(self, number: int, residual: float) -> bool:
+        k = float(self._state.settings.kernel.diagonal(self._state.X[[number]])[0])
+        return residual > RANK_TOLERANCE * k
+
+    def _join(self, points: Points, j: int, z_j: Array, r_j: float) -> None:
+        """One more coordinate: what the candidate j adds to the embedding."""
+        k_j = columns(self._state, np.array([j]), self._state.X[points.numbers], self._rescues)[0]
+        c = (k_j - points.z[:, : len(z_j)] @ z_j) / np.sqrt(r_j)
+        c = np.clip(c, -np.sqrt(points.residual), np.sqrt(points.residual))
+        points.z = np.column_stack((points.z, c))
+        points.residual = not_negative(points.residual - c**2)
+        points.spread = points.spread + c**2 / self._state.settings.lam

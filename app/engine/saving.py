@@ -1,0 +1,46 @@
+"""A state as a plain dictionary of arrays, numbers and texts, and back: the same bits, no pickle.
+
+The features X are not part of it (the caller keeps them anyway): `load(saved, X)`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from app.engine.arrays import Array
+from app.engine.rows import Rows
+from app.engine.settings import Settings
+from app.engine.state import State
+
+FORMAT = 1
+ARRAYS = ("counts", "sums", "pending", "available", "latest", "S", "G", "H", "w", "mean", "residual", "spread")
+SCALARS = ("information", "step", "updates")
+
+
+def save(state: State) -> dict[str, Any]:
+    """Everything the next batch depends on except X; "Z" is the large one, (m, A)."""
+    arrays = {name: getattr(state, name) for name in ARRAYS}
+    scalars = {name: getattr(state, name) for name in SCALARS}
+    plain = {"settings": state.settings.describe(), "rescues": dict(state.rescues)}
+    return {"format": FORMAT, **plain, **scalars, **arrays, "Z": state.Z}
+
+
+def load(saved: dict[str, Any], X: Array) -> State:
+    """The state that was saved, over the same features."""
+    if saved["format"] != FORMAT:
+        raise ValueError(f"this engine reads format {FORMAT}, not {saved['format']}")
+    Z = np.asarray(saved["Z"], dtype=float)
+    if len(X) != Z.shape[1]:
+        raise ValueError(f"{len(X)} rows of features for a state of {Z.shape[1]} candidates")
+    arrays: dict[str, Any] = {name: np.array(saved[name]) for name in ARRAYS}
+    scalars: dict[str, Any] = {name: saved[name] for name in SCALARS}
+    rows, fresh = Rows.empty(len(X)).reserve(len(Z))
+    fresh[:] = Z
+    return State(
+        settings=Settings.build(saved["settings"]),
+        X=np.ascontiguousarray(X, dtype=float),
+        rows=rows,
+        rescues=dict(saved["rescues"]),
+        **arrays,
+        **scalars,
+    )

@@ -1,0 +1,63 @@
+"""Everything the user of the engine may decide, in one frozen value."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+from app.engine.kernels import Kernel, build
+
+Rule = Literal["global", "local", "exact", "product", "sequential"]
+Dictionary = Literal["sampled", "all", "none"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The model, its guarantees and how it is computed; the names are those of the notation table."""
+
+    kernel: Kernel
+    lam: float = 1.0
+    xi: float = 1.0
+    """Standard deviation of the noise."""
+    F: float = 1.0
+    """Bound on the norm of f in the kernel's space."""
+    delta: float = 0.05
+    """The certificate fails with at most this probability."""
+    threshold: float = 2.0
+    rule: Rule = "global"
+    confidence: Literal["tight", "paper"] = "tight"
+    dictionary: Dictionary = "sampled"
+    """sampled (BBKB, BKB), all measured candidates (the GP-UCB family), or none (no model at all)."""
+    hallucination: Literal["projected", "full"] = "projected"
+    """What a chosen candidate teaches before it is measured: only what the frozen dictionary sees of it (the paper's
+    Algorithm 1), or all of it (exact GP-BUCB when the dictionary is all)."""
+    q_bar: float | None = 2.0
+    """Oversampling of the dictionary; None is the theory's 72·threshold·log(4t/δ)."""
+    resparsify: Literal["lazy", "strict"] = "lazy"
+    refresh_every: int = 200
+    """From-scratch computation after so many incremental updates: it bounds drift."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _require(self.lam > 0, "lam must be positive")
+        _require(self.xi >= 0 and self.F >= 0, "xi and F cannot be negative")
+        _require(0 < self.delta < 1, "delta must lie between 0 and 1")
+        _require(self.threshold >= 1, "threshold must be at least 1")
+        _require(self.q_bar is None or self.q_bar > 0, "q_bar must be positive")
+
+    def but(self, **changes: Any) -> Self:
+        """The same settings with some changed."""
+        return replace(self, **changes)
+
+    def describe(self) -> dict[str, Any]:
+        """Plain JSON; `Settings.build` is the inverse."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "kernel"}
+        return {**plain, "kernel": self.kernel.describe()}
+
+    @classmethod
+    def build(cls, description: dict[str, Any]) -> Self:
+        """The settings that `describe` wrote."""
+        return cls(**{**description, "kernel": build(description["kernel"])})
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)

@@ -1,0 +1,191 @@
+"""Ask for the next batch: read, compute with no transaction open, commit if nothing stands against it; else again."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import TimeoutError as StillRunning
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.domain.access import Actor
+from app.domain.answers import Answer
+from app.domain.batches import Batch, Suggestion
+from app.domain.errors import BatchNotFound, Conflict, Invalid, Refusal
+from app.domain.findings import Finding
+from app.domain.studies import Configuration, Study
+from app.services import stopping, studies
+from app.services.bridge.drafting import Draft, Wanted, draft
+from app.services.bridge.model import Model
+from app.services.bridge.views import View
+from app.services.candidate_set import Candidate, CandidateSet
+from app.services.resources import Resources
+from app.services.tally import Tally
+from app.services.transactions import Writing
+from app.storage import batches, ledger
+
+ATTEMPTS = 10
+
+
+@dataclass(frozen=True)
+class AskRequest:
+    """Who asks, and for how much."""
+
+    worker: str
+    min_size: int | None = None
+    max_size: int | None = None
+    wait: float = 30.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The batch, its suggestions, and whether it is new or the worker's open one."""
+
+    study: Study
+    batch: Batch
+    suggestions: tuple[Suggestion, ...]
+    candidates: Mapping[int, Candidate]  # those suggested, and those they were compared with
+    new: bool
+
+
+class StillComputing(Exception):
+    """The batch will be there later; the worker's next ask gets it."""
+
+
+Render = Callable[[Asked], Answer]
+
+
+def ask(resources: Resources, write: Writing, name: str, request: AskRequest, render: Render) -> Answer:
+    """The worker's open batch, or a new one; the computation goes on even if the caller goes away."""
+    kept = write.kept()
+    if kept is not None:
+        return kept
+    study = write(studies.find, name)
+    job = resources.jobs.start(
+        (study.id, request.worker, write.token), lambda: _compute(resources, write, name, request, render)
+    )
+    try:
+        answer: Answer = job.result(timeout=request.wait)
+    except StillRunning:
+        if not job.done():
+            raise StillComputing from None
+        raise
+    return answer
+
+
+def _compute(resources: Resources, write: Writing, name: str, request: AskRequest, render: Render) -> Answer:
+    for _ in range(ATTEMPTS):
+        try:
+            if write(_open_batch, name, request.worker) is not None:
+                return write.once(render, _again, resources, name, request.worker)
+            study, tally = write(_basis, resources, name)
+            model = resources.models.at(study, tally)
+            stopping.must_go_on(tally, View(model))
+            wanted = _wanted(tally.configuration, len(tally.issued) + 1, request)
+            issue = Issue(resources, study.version, request.worker, wanted, tally, draft(model, wanted))
+            answer = write.once(render, _issue, name, issue)
+        except _Outdated:
+            continue
+        resources.jobs.start(("snapshot", study.id), partial(_remember, resources, study, model))
+        return answer
+    raise Conflict("Too many ask at the same time; try again.")
+
+
+@dataclass(frozen=True)
+class Issue:
+    """A computed batch on its way into the ledger."""
+
+    resources: Resources
+    version: int  # of the study it was computed for
+    worker: str
+    wanted: Wanted
+    basis: Tally
+    draft: Draft
+
+    def payload(self) -> dict[str, Any]:
+        return {
+            "number": self.wanted.number,
+            "worker": self.worker,
+            "min_size": self.wanted.min_size,
+            "max_size": self.wanted.max_size,
+            "basis_seq": self.basis.seq,
+            "basis_hash": self.basis.head,
+            "seconds": self.draft.seconds,  # the one thing a replay does not repeat
+            "record": self.draft.record,
+            "suggestions": list(self.draft.suggestions),
+        }
+
+
+class _Outdated(Exception):
+    """Another batch was issued meanwhile, or the study is not what it was."""
+
+
+def _open_batch(connection: Connection, actor: Actor, name: str, worker: str) -> Batch | None:
+    return batches.open_of(connection, studies.find(connection, actor, name), worker)
+
+
+def _again(connection: Connection, actor: Actor, resources: Resources, name: str, worker: str) -> Asked:
+    study = studies.find(connection, actor, name)
+    batch = batches.open_of(connection, study, worker)
+    if batch is None:
+        raise _Outdated
+    return asked(connection, resources, study, batch, batches.suggestions_of(connection, study, [batch.number]))
+
+
+def asked(
+    connection: Connection,
+    resources: Resources,
+    study: Study,
+    batch: Batch,
+    suggestions: Sequence[Suggestion],
+    *,
+    new: bool = False,
+) -> Asked:
+    """A batch with everything that is shown of it."""
+    compared = {near["candidate"] for one in suggestions for near in one.record["nearest"]}
+    numbers = sorted(compared | {one.candidate for one in suggestions})
+    known = CandidateSet(connection, resources.arrays, study).read(numbers)
+    return Asked(study, batch, tuple(suggestions), {one.number: one for one in known}, new)
+
+
+def _basis(connection: Connection, actor: Actor, resources: Resources, name: str) -> tuple[Study, Tally]:
+    """The prefix of the ledger that the batch will be computed from."""
+    study = studies.find(connection, actor, name)
+    study.must_be_active()
+    tally = resources.models.tally(connection, study)
+    stopping.must_go_on(tally)
+    return study, tally
+
+
+def _wanted(configuration: Configuration, number: int, request: AskRequest) -> Wanted:
+    """The sizes asked for, within the study's own limits."""
+    most = min(request.max_size or configuration.max_batch, configuration.max_batch)
+    least = max(request.min_size or 1, min(configuration.min_batch, most))
+    if least > most:
+        raise Invalid([Finding("sizes", f"min_size is above what the study allows: {most}.", pointer="/min_size")])
+    return Wanted(number, least, most)
+
+
+def _issue(connection: Connection, actor: Actor, name: str, issue: Issue) -> Asked:
+    """Commit the batch, if its number is still free and the study still what it was computed for."""
+    study = studies.lock(connection, actor, name)
+    study.must_be_active()
+    number = issue.wanted.number
+    if study.version != issue.version or batches.last_number(connection, study) != number - 1:
+        raise _Outdated
+    study = ledger.append(connection, study, actor, "batch-issued", issue.payload())
+    batch = batches.find(connection, study, number)
+    suggestions = batches.suggestions_of(connection, study, [number])
+    if batch is None:
+        raise BatchNotFound
+    return asked(connection, issue.resources, study, batch, suggestions, new=True)
+
+
+def _remember(resources: Resources, study: Study, model: Model) -> None:
+    """Keep the model for the next process, after the answer. Nothing that goes wrong here matters to anyone."""
+    try:
+        resources.models.save(study, model)
+    except (Refusal, SQLAlchemyError) as error:
+        structlog.get_logger().warning("snapshot not kept", study=study.name, error=repr(error))

@@ -1,0 +1,117 @@
+"""Models of studies: found in memory, else in the database, else computed from the ledger."""
+
+from collections import OrderedDict
+from threading import Lock
+
+from sqlalchemy import Connection
+
+from app.domain.errors import NoCandidates
+from app.domain.ledger import Event
+from app.domain.studies import Study
+from app.services.arrays import ArrayCache
+from app.services.bridge import snapshots
+from app.services.bridge.model import Array, Model, advance
+from app.services.tally import Tally, after
+from app.storage import ledger
+from app.storage.candidates import Block
+from app.storage.database import Database
+
+
+class Models:
+    """Computed with no transaction open; a cached model is right because the hash of an event names all before it."""
+
+    def __init__(self, database: Database, arrays: ArrayCache, most_bytes: int) -> None:
+        self._database = database
+        self._arrays = arrays
+        self._most_bytes = most_bytes
+        self._models: OrderedDict[str, Model] = OrderedDict()
+        self._tallies: OrderedDict[int, Tally] = OrderedDict()
+        self._lock = Lock()  # guards the book-keeping alone
+
+    def tally(self, connection: Connection, study: Study, seq: int | None = None) -> Tally:
+        """What the ledger says up to `seq`, by default up to its head."""
+        wanted = study.seq if seq is None else seq
+        known = self._known_tally(connection, study, wanted)
+        tally = after(known, ledger.read(connection, study, known.seq, until=wanted))
+        if wanted == study.seq:
+            with self._lock:
+                self._tallies[study.id] = tally
+                self._tallies.move_to_end(study.id)
+                while len(self._tallies) > 256:
+                    self._tallies.popitem(last=False)
+        return tally
+
+    def at(self, study: Study, tally: Tally) -> Model:
+        """The model of a tally."""
+        if not tally.blocks:
+            raise NoCandidates
+        model = self._cached(tally.head)
+        if model is None:
+            model = advance(self._base(study, tally), tally, self._load)
+            self._keep(model)
+        return model
+
+    def save(self, study: Study, model: Model) -> None:
+        snapshots.save(self._database, study, model)
+
+    def forget(self) -> None:
+        """Drop every model and tally from memory."""
+        with self._lock:
+            self._models.clear()
+            self._tallies.clear()
+
+    def _base(self, study: Study, tally: Tally) -> Model | None:
+        """The model the last batch was computed with, from the nearest earlier one that is still known."""
+        model, bases = None, list(tally.issued)
+        while bases and model is None:
+            model = self._recall(study, bases.pop().basis_hash)
+        missing = tally.issued[len(bases) + (model is not None) :]
+        if not missing:
+            return model
+        before = model.tally if model else Tally()
+        events = self._events(study, before.seq, missing[-1].basis_seq)
+        for issued in missing:
+            part = [event for event in events if before.seq < event.seq <= issued.basis_seq]
+            before = after(before, part)
+            model = advance(model, before, self._load)
+        if model is not None:
+            self._keep(model)
+        return model
+
+    def _recall(self, study: Study, head: str) -> Model | None:
+        model = self._cached(head)
+        if model is None:
+            with self._database.read() as connection:
+                model = snapshots.load(connection, study, head, self._arrays)
+            if model is not None:
+                self._keep(model)
+        return model
+
+    def _events(self, study: Study, seq: int, until: int) -> list[Event]:
+        with self._database.read() as connection:
+            return list(ledger.read(connection, study, seq, until=until))
+
+    def _load(self, block: Block) -> tuple[Array, Array]:
+        with self._database.read() as connection:
+            return tuple(self._arrays.load(connection, block.arrays[part]) for part in ("numbers", "codes"))  # type: ignore[return-value]
+
+    def _known_tally(self, connection: Connection, study: Study, seq: int) -> Tally:
+        with self._lock:
+            known = self._tallies.get(study.id)
+        if known is None or known.seq > seq or ledger.hash_of(connection, study, known.seq) != known.head:
+            return Tally()
+        return known
+
+    def _cached(self, head: str) -> Model | None:
+        with self._lock:
+            model = self._models.get(head)
+            if model is not None:
+                self._models.move_to_end(head)
+            return model
+
+    def _keep(self, model: Model) -> None:
+        with self._lock:
+            self._models[model.tally.head] = model
+            self._models.move_to_end(model.tally.head)
+            while len(self._models) > 1 and sum(m.nbytes for m in self._models.values()) > self._most_bytes:
+                self._models.popitem(last=False)

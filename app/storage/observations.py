@@ -1,0 +1,115 @@
+"""Observations as rows: one per version; the newest of each number is `current`."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+
+from app.domain.observations import Kind, Observation
+from app.domain.studies import Study
+from app.storage import batches
+from app.storage.tables import observations
+
+_PARAMETERS = 500  # in one IN (…): below every database's limit
+
+
+def add(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
+    connection.execute(insert(observations), [_row(study, one) for one in new])
+
+
+def supersede(connection: Connection, study: Study, version: Observation) -> None:
+    """Put a new version in the place of the current one, which is kept."""
+    connection.execute(update(observations).where(_is(study, version.number)).values(current=False))
+    add(connection, study, [version])
+
+
+def last_number(connection: Connection, study: Study) -> int:
+    query = select(func.max(observations.c.number)).where(observations.c.study_id == study.id)
+    return connection.execute(query).scalar_one() or 0
+
+
+def count(connection: Connection, study: Study) -> int:
+    """How many stand: neither superseded nor retracted."""
+    where = (observations.c.study_id == study.id, observations.c.current, observations.c.kind == Kind.RECORDED)
+    return int(connection.execute(select(func.count()).where(*where)).scalar_one())
+
+
+def versions(connection: Connection, study: Study, number: int) -> list[Observation]:
+    """Every version, oldest first."""
+    query = select(observations).where(_is(study, number)).order_by(observations.c.version)
+    return [_observation(row) for row in connection.execute(query)]
+
+
+def page(
+    connection: Connection,
+    study: Study,
+    after: int,
+    limit: int | None,
+    *,
+    every_version: bool,
+    candidate: int | None = None,
+) -> list[Observation]:
+    query = select(observations).where(observations.c.study_id == study.id, observations.c.number > after)
+    if not every_version:
+        query = query.where(observations.c.current)
+    if candidate is not None:
+        query = query.where(observations.c.candidate == candidate)
+    order = (observations.c.number, observations.c.version)
+    return [_observation(row) for row in connection.execute(query.order_by(*order).limit(limit))]
+
+
+def values_of(connection: Connection, study: Study, candidates: Iterable[int]) -> Iterator[tuple[int, float]]:
+    """Candidate and value of every observation of some candidates that stands."""
+    where = (observations.c.study_id == study.id, observations.c.current, observations.c.kind == Kind.RECORDED)
+    query = select(observations.c.candidate, observations.c.exact).where(*where)
+    for part in _parts(sorted(set(candidates))):
+        for candidate, exact in connection.execute(query.where(observations.c.candidate.in_(part))):
+            yield candidate, float(exact)
+
+
+def of_suggestions(connection: Connection, study: Study, batches: Iterable[int]) -> list[Observation]:
+    """The current observations that answer suggestions of some batches."""
+    query = select(observations).where(observations.c.study_id == study.id, observations.c.current)
+    return [
+        _observation(row)
+        for part in _parts(sorted(set(batches)))
+        for row in connection.execute(query.where(observations.c.batch.in_(part)))
+    ]
+
+
+def completed(connection: Connection, study: Study, places: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those of some suggestions for which all wanted replicates are there."""
+    numbers = {batch for batch, _ in places}
+    reported = Counter((one.batch, one.rank) for one in of_suggestions(connection, study, numbers))
+    wanted = [one for one in batches.suggestions_of(connection, study, numbers) if (one.batch, one.rank) in places]
+    return [(one.batch, one.rank) for one in wanted if reported[one.batch, one.rank] >= one.replicates]
+
+
+def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict[str, Observation]:
+    """The current observations under some references."""
+    query = select(observations).where(observations.c.study_id == study.id, observations.c.current)
+    return {
+        row.ref: _observation(row)
+        for part in _parts(sorted(set(refs)))
+        for row in connection.execute(query.where(observations.c.ref.in_(part)))
+    }
+
+
+def _parts(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    return (items[start : start + _PARAMETERS] for start in range(0, len(items), _PARAMETERS))
+
+
+def _is(study: Study, number: int) -> ColumnElement[bool]:
+    return (observations.c.study_id == study.id) & (observations.c.number == number)
+
+
+def _row(study: Study, one: Observation) -> dict[str, Any]:
+    return vars(one) | {"study_id": study.id, "exact": repr(one.value)}
+
+
+def _observation(row: Row[Any]) -> Observation:
+    fields = dict(row._mapping)  # noqa: SLF001
+    del fields["study_id"]
+    value = float(fields.pop("exact"))  # SQLite's REAL would turn −0.0 into 0.0
+    return Observation(**fields | {"value": value, "kind": Kind(row.kind)})

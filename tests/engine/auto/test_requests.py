@@ -1,0 +1,120 @@
+"""What auto mode asks of the engine: first batches, limits and goals."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.engine import Ask, choose, start_from
+from app.engine.arrays import Array
+from app.engine.auto import (
+    FeatureColumn,
+    Layout,
+    Observed,
+    Options,
+    alpha_for,
+    first_batch,
+    first_size,
+    fit,
+    is_noisy,
+    learn_encoding,
+    limits_for,
+    needs_refit,
+    settings_for,
+    sums_for,
+)
+
+NONE = np.zeros(4, dtype=np.int64)
+
+
+def clusters(rng: np.random.Generator) -> Array:
+    """Ten candidates around each of five corners."""
+    return np.repeat(np.eye(5) * 9, 10, axis=0) + rng.random((50, 5))
+
+
+@given(st.integers(1, 40), st.integers(1, 50), st.integers(0, 99))
+def test_a_first_batch_has_distinct_available_candidates(size: int, A: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, available = rng.integers(0, 2, (A, 3)).astype(float), rng.random(A) < 0.7
+    picks = first_batch(X, size, available, seed)
+    assert len(set(picks.tolist())) == len(picks) == min(size, available.sum())
+    assert available[picks].all()
+    np.testing.assert_array_equal(picks, first_batch(X, size, available, seed))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_first_batch_visits_every_cluster(seed: int) -> None:
+    X = clusters(np.random.default_rng(seed))
+    assert sorted(first_batch(X, 5, np.ones(50, dtype=bool), seed) // 10) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("d", "q", "size"), [(3, 1, 5), (9, 8, 8), (10, 5, 10), (130, 24, 24)])
+def test_the_first_batch_is_larger_for_many_features(d: int, q: int, size: int) -> None:
+    assert first_size(d, q) == size
+
+
+def test_what_is_known_exactly_is_not_measured_again() -> None:
+    observed, pending = Observed.of(4, [0, 1, 1], [1.0, 2, 3]), np.array([0, 0, 1, 0])
+    assert limits_for(observed, pending, Options(), noisy=False).tolist() == [0, 0, 0, 1]
+    assert limits_for(observed, pending, Options(), noisy=True).tolist() == [1, 0, 1, 1]
+    assert limits_for(observed, pending, Options.of("production"), noisy=True).min() > 10**9
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "noisy"),
+    [([1.0, 2, 2], None, False), ([1.0, 2, 3], None, True), ([1.0, 2, 3], False, False), ([1.0, 2, 2], True, True)],
+)
+def test_noise_is_what_the_user_says_or_what_repeats_show(values: list[float], said: bool | None, noisy: bool) -> None:
+    assert is_noisy(None, Observed.of(4, [0, 1, 1], values), Options(noisy=said)) is noisy
+
+
+def test_goals_are_presets_that_can_be_changed() -> None:
+    assert Options.of("explore").multiplier > Options.of("best").multiplier
+    assert Options.of("production").repeats is None
+    assert Options.of("best", multiplier=1.0).multiplier == 1.0
+    assert Options.of(**Options.of("explore", noisy=True).describe()) == Options.of("explore", noisy=True)
+    for wrong in ({"goal": "fame"}, {"goal": "best", "speed": 3}, {"goal": "best", "repeats": 0}):
+        with pytest.raises(ValueError, match=r"unknown|required"):
+            Options.of(**wrong)
+
+
+def run(seed: int, batches: int = 5) -> tuple[Array, list[int]]:
+    """A whole study of a mixed table, minimising, through the same calls the service makes."""
+    rng = np.random.default_rng(1)
+    columns = [
+        FeatureColumn("t", "number"),
+        FeatureColumn("dry", "boolean"),
+        FeatureColumn("acid", "text", tuple("abc")),
+    ]
+    numbers = np.column_stack((rng.uniform(1, 300, 90), rng.integers(0, 2, 90)))
+    codes = rng.integers(0, 3, (90, 1)).astype(np.int32)
+    y = (np.log(numbers[:, 0]) - 3) ** 2 + numbers[:, 1] + codes[:, 0]
+    encoding = learn_encoding(columns, numbers, codes)
+    X, options, model = encoding.apply(numbers, codes), Options(noisy=False), None
+    picks = first_batch(X, first_size(X.shape[1], 4), np.ones(90, dtype=bool), seed).tolist()
+    for number in range(1, batches + 1):
+        observed = Observed.of(90, picks, y[picks])
+        if model is None or needs_refit(model, observed):
+            model = fit(X, encoding.layout, observed, "minimize", model)
+        state = start_from(X, settings_for(model, options, seed), *sums_for(model, observed))
+        limit = limits_for(observed, state.pending, options, is_noisy(model, observed, options))
+        batch = choose(state, Ask(number, 4, 4, alpha=alpha_for(model, options), limit=limit))
+        picks += batch.picks.tolist()
+    return y, picks
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_study_of_a_mixed_table_finds_the_best_candidate_and_repeats_nothing(seed: int) -> None:
+    y, picks = run(seed)
+    assert len(set(picks)) == len(picks) == 25
+    assert y[picks].min() <= np.sort(y)[1]
+    assert run(seed)[1] == picks
+
+
+def test_alpha_is_the_multiplier_in_posterior_standard_deviations() -> None:
+    X = np.linspace(0, 1, 8)[:, None]
+    observed = Observed.of(8, [0, 3, 5], [1.0, 2, 0])
+    model = fit(X, Layout.of_numbers(1), observed, "maximize")
+    state = start_from(X, settings_for(model, Options(), 0), *sums_for(model, observed))
+    batch = choose(state, Ask(max_size=1, alpha=alpha_for(model, Options())))
+    np.testing.assert_allclose(batch.ucb[0], (state.mean + 2 * np.sqrt(state.variance)).max(), rtol=1e-9)
