@@ -62,7 +62,8 @@ def _resources(settings: Settings) -> Resources:
     database = open_database(settings.database_address, settings.database_connections)
     arrays = ArrayCache(settings.cache_bytes)
     models = Models(database, arrays, settings.model_bytes)
-    return Resources(settings, database, arrays, models, Jobs(settings.engine_threads, settings.engine_queue))
+    jobs = Jobs(settings.engine_threads, settings.engine_queue)
+    return Resources(settings, database, arrays, models, jobs, snapshots=Jobs(1, settings.engine_queue))
 
 
 @asynccontextmanager
@@ -71,6 +72,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.streams.ending = True
     app.state.resources.jobs.close()
+    app.state.resources.snapshots.close()
     app.state.resources.database.dispose()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import TimeoutError as StillRunning
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.domain.access import Actor
 from app.domain.answers import Answer
 from app.domain.batches import Batch, Suggestion
-from app.domain.errors import BatchNotFound, Conflict, Invalid, Refusal
+from app.domain.errors import BatchNotFound, Conflict, Invalid, Overloaded, Refusal
 from app.domain.findings import Finding
 from app.domain.studies import Configuration, Study
 from app.services import stopping, studies
@@ -88,7 +89,8 @@ def _compute(resources: Resources, write: Writing, name: str, request: AskReques
             answer = write.once(render, _issue, name, issue)
         except _Outdated:
             continue
-        resources.jobs.start(("snapshot", study.id), partial(_remember, resources, study, model))
+        with suppress(Overloaded):
+            resources.snapshots.start(study.id, partial(_remember, resources, study, model))
         return answer
     raise Conflict("Too many ask at the same time; try again.")
 
