@@ -3,8 +3,8 @@
     u ≥ 0:  ((u + 1)^p − 1)/p            p = 0:  log(u + 1)
     u < 0:  −((1 − u)^(2−p) − 1)/(2−p)   p = 2:  −log(1 − u)
 
-p = 1 changes nothing, p < 1 draws the good tail in, p > 1 the bad one. Within 0 ≤ p ≤ 2 every real number has its image
-and every image its number, so that bounds of the model are bounds for the user.
+p = 1 changes nothing, p < 1 draws the good tail in (p > 1 the bad one, which clipping sees to). Within 0 ≤ p ≤ 2 every
+real number has its image and every image its number, so that bounds of the model are bounds for the user.
 
 Why: with a prior of variance 1 nothing unexplored can look better than some two standard deviations. In a skewed
 objective the first good candidate lies beyond that, and optimism never leaves its neighbourhood again.
@@ -14,7 +14,7 @@ import numpy as np
 
 from app.engine.arrays import Array
 
-POWERS = np.linspace(0.0, 2.0, 41)
+POWERS = np.linspace(0.0, 1.0, 21)
 FEWEST = 3
 """Values needed to judge a skew."""
 
