@@ -34,6 +34,10 @@ format: setup ## put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+bench: setup ## the quick form of the engine's benchmarks, on a generated problem
+	$(BIN)/python -m benchmarks.engine --set generated --horizon 500
+	$(BIN)/python -m benchmarks.engine --set generated --horizon 100 --check
+
 lock: setup ## resolve the requirements anew
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch -o requirements/server.lock

@@ -1,7 +1,7 @@
 """Resparsification: which measured candidates carry the approximation (Algorithm 1, lines 11–16).
 
-Each past measurement of x enters with probability p = min(1, q̄·leverage_fb(x)); a candidate measured n times is therefore a
-member with probability 1 − (1 − p)ⁿ, drawn once.
+Each past measurement of x enters with probability p = min(1, q̄·leverage_fb(x)); a candidate measured n times is
+therefore a member with probability 1 − (1 − p)ⁿ, drawn once.
 """
 
 import math
@@ -11,11 +11,10 @@ import numpy as np
 from app.engine.arrays import Array, Flags, Numbers
 from app.engine.randomness import rng_at
 from app.engine.settings import Settings
-from app.engine.state import State
 
-SURPLUS = 0.15
-"""Lazy: members that lost the draw stay while they are at most this share. A larger dictionary is never less accurate
-than the drawn one, and turning Z costs more than carrying them."""
+SURPLUS = 0.5
+"""Lazy: members that lost the draw stay while they are at most this share of the dictionary; when they are more, those
+of the smallest leverage go until they are half as many."""
 
 
 def inclusion(leverage: Array, counts: Numbers, q_bar: float) -> Array:
@@ -46,8 +45,15 @@ def draw(settings: Settings, step: int, leverage: Array, counts: Numbers) -> Num
     return drawn if len(drawn) else measured[[np.argmax(leverage[measured])]]
 
 
-def leaving(state: State, drawn: Numbers) -> Flags:
-    """(m,) the members that must go: those that lost the draw, unless they are few and the mode is lazy."""
-    lost = ~np.isin(state.S, drawn)
-    few = lost.sum() <= SURPLUS * len(state.S) and len(state.S) > lost.sum()
-    return np.zeros_like(lost) if state.settings.resparsify == "lazy" and few else lost
+def leaving(S: Numbers, drawn: Numbers, leverage: Array, resparsify: str) -> Flags:
+    """(m,) the members that must go: those that lost the draw; in lazy mode only when they are too many."""
+    lost = ~np.isin(S, drawn)
+    surplus = int(lost.sum())
+    if resparsify == "strict":
+        return lost
+    if surplus <= SURPLUS * len(S):
+        return np.zeros_like(lost)
+    order = np.argsort(np.where(lost, leverage[S], np.inf), kind="stable")
+    out = np.zeros_like(lost)
+    out[order[: surplus - int(SURPLUS / 2 * len(S))]] = True
+    return out

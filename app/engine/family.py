@@ -1,12 +1,14 @@
 """The family by name: one engine, differently configured, and baselines behind the same interface.
 
-A member is a function `choose(state, ask) -> Batch` and the settings it insists on; `measure` and the other verbs serve all.
+A member is a function `choose(state, ask) -> Batch` and the settings it insists on; `measure` and the other verbs
+serve all.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.engine.ask import Choose
+from app.engine.baselines import Evolution, epsilon_greedy, thompson, uniform
 from app.engine.batch import choose
 from app.engine.settings import Settings
 
@@ -24,6 +26,7 @@ class Member:
 
 
 EXACT_MODEL = {"dictionary": "all", "hallucination": "full"}
+NO_MODEL = {"dictionary": "none"}
 
 FAMILY: dict[str, Member] = {
     "bbkb": Member(choose, {"dictionary": "sampled", "rule": "global"}),
@@ -34,6 +37,10 @@ FAMILY: dict[str, Member] = {
     "gp-bucb": Member(choose, {**EXACT_MODEL, "rule": "product"}),
     "gp-aucb": Member(choose, {**EXACT_MODEL, "rule": "product"}),
     "gp-bucb-global": Member(choose, {**EXACT_MODEL, "rule": "global"}),
+    "uniform": Member(uniform, NO_MODEL),
+    "epsilon-greedy": Member(epsilon_greedy, {"dictionary": "sampled"}),
+    "thompson": Member(thompson, {"dictionary": "sampled"}),
+    "evolution": Member(Evolution(), NO_MODEL),
 }
 """gp-bucb and gp-aucb differ only in who fixes the size: the caller's min_size = max_size, or the rule."""
 

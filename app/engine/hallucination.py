@@ -4,15 +4,17 @@ Projected, as in Algorithm 1: candidate j chosen n times, with a = V⁻¹z_j and
 
     V⁻¹ −= a aᵀ·n/(1 + n·v)        spread(x) −= (aᵀz(x))²·n/(1 + n·v)        spread(j) = v/(1 + n·v)
 
-Full: j is first let into the embedding of this batch with the part of it the dictionary does not see, a coordinate on which
-nothing has been measured yet, so that no leverage changes; then the same formulas take all of cov(x, j) into account:
+Full: j is first let into the embedding of this batch with the part of it the dictionary does not see, a coordinate on
+which nothing has been measured yet, so that no leverage changes; then the same formulas take all of cov(x, j) into
+account:
 
-    c(x) = (k(x, j) − z_jᵀz(x)) / √residual(j)        residual(x) −= c²,  spread(x) += c²/λ,  V gains a diagonal entry λ
+    c(x) = (k(x, j) − z_jᵀz(x)) / √residual(j)     residual(x) −= c²,  spread(x) += c²/λ,  V gains a diagonal entry λ
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import blas
 
 from app.engine.arrays import Array, Numbers
 from app.engine.embedding import columns
@@ -22,7 +24,7 @@ from app.engine.state import State
 
 @dataclass
 class Points:
-    """Some candidates and what is known of them now; z (n, m + b) has a coordinate for every member added in the batch."""
+    """Some candidates and what is known of them now; z (n, m + b), b coordinates having joined in this batch."""
 
     numbers: Numbers
     z: Array
@@ -63,9 +65,11 @@ class Hallucination:
             self._V_inv = np.pad(self._V_inv, ((0, 1), (0, 1)))
             self._V_inv[-1, -1] = 1 / self._state.settings.lam
             z_j = np.append(z_j, np.sqrt(r_j))
+        if len(z_j) == 0:
+            return
         a = self._V_inv @ z_j
         a *= np.sqrt(n / (1 + n * max(0.0, float(a @ z_j))))
-        self._V_inv -= np.outer(a, a)
+        blas.dger(-1.0, a, a, a=self._V_inv.T, overwrite_a=1)
         self._taken.append(a)
         others.spread -= (others.z @ a) ** 2
         not_negative(others.spread)

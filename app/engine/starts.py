@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from app.engine.arrays import Array, Numbers
+from app.engine.arrays import Numbers
 from app.engine.embedding import from_scratch, information_bound
 from app.engine.history import dictionary_of
 from app.engine.rows import Rows
@@ -15,8 +15,8 @@ from app.engine.state import State
 def start(X: ArrayLike, settings: Settings) -> State:
     """Nothing known: mean 0, leverage k(x, x)/λ."""
     features = np.ascontiguousarray(X, dtype=float)
-    if features.ndim != 2 or not np.isfinite(features).all():
-        raise ValueError("features must be a table of finite numbers")
+    if features.ndim != 2 or len(features) == 0 or not np.isfinite(features).all():
+        raise ValueError("features must be a table of finite numbers with at least one row")
     A = len(features)
     none, zero = np.zeros(A, dtype=np.int64), np.zeros(A)
     state = State(
@@ -40,26 +40,31 @@ def start(X: ArrayLike, settings: Settings) -> State:
 
 
 @np.errstate(all="ignore")
-def start_from(X: ArrayLike, settings: Settings, counts: ArrayLike, sums: ArrayLike, step: int = 1) -> State:
+def start_from(X: ArrayLike, settings: Settings, counts: ArrayLike, sums: ArrayLike, step: int = 0) -> State:
     """Historical data: counts (A,) measurements of each candidate, and the sums (A,) of their values.
 
     `step` addresses the draw of the dictionary. The running sum of Theorem 2 begins with `information_bound`.
     """
-    return revise(start(X, settings).but(step=step - 1), counts, sums)
+    return revise(start(X, settings).but(step=step), counts, sums)
 
 
 @np.errstate(all="ignore")
 def revise(state: State, counts: ArrayLike, sums: ArrayLike) -> State:
-    """Other counts and sums than before (a correction, a retraction): the posterior from scratch, a dictionary drawn anew."""
+    """Other counts and sums than before (a correction, a retraction): all from scratch, with a new dictionary."""
     rescues = Rescues()
     new_counts, new_sums = np.array(counts, dtype=np.int64), cut(np.array(sums, dtype=float), "values cut", rescues)
     if (new_counts < 0).any() or new_counts.shape != (len(state.X),) or new_sums.shape != new_counts.shape:
         raise ValueError("counts and sums need one entry per candidate, counts none below zero")
-    step = state.step + 1
-    latest = np.where(new_counts > 0, np.where(new_counts > state.counts, step, np.maximum(state.latest, 1)), 0)
-    state = state.but(counts=new_counts, sums=np.where(new_counts > 0, new_sums, 0.0), latest=latest, step=step)
+    now = state.step + 1
+    latest = np.where(new_counts > 0, np.where(new_counts > state.counts, now, np.maximum(state.latest, 1)), 0)
+    state = state.but(counts=new_counts, sums=np.where(new_counts > 0, new_sums, 0.0), latest=latest)
     state = _seen(state, dictionary_of(state, rescues), rescues)
-    return state.but(information=information_bound(state))
+    return state.but(information=information_bound(state), step=now)
+
+
+def reconfigure(state: State, settings: Settings) -> State:
+    """The same study under another kernel, λ or anything else: what auto mode does before a batch."""
+    return revise(state.but(settings=settings), state.counts, state.sums)
 
 
 def _seen(state: State, S: Numbers, rescues: Rescues | None = None) -> State:

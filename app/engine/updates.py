@@ -85,18 +85,19 @@ def _independent_members(state: State, D: Numbers, rescues: Rescues) -> _Added:
 
 def _grown(state: State, added: _Added, rescues: Rescues) -> tuple[Array, Array]:
     """G and w with the rows of the new members, from the measured candidates alone."""
+    if len(added.D) == 0:
+        return state.G, state.w
     m, measured = len(state.S), state.measured
     both = m + len(added.D)
     G, w = np.zeros((both, both)), np.zeros(both)
-    if len(added.D):
-        for block in blocks(len(measured)):
-            i = measured[block]
-            Z_i = state.Z[:, i]
-            z_D = added.embed(columns(state, added.D, state.X[i], rescues), added.Z_D.T @ Z_i)
-            weighted = z_D * state.counts[i]
-            G[m:, :m] += weighted @ Z_i.T
-            G[m:, m:] += weighted @ z_D.T
-            w[m:] += z_D @ state.sums[i]
+    for block in blocks(len(measured)):
+        i = measured[block]
+        Z_i = state.Z[:, i]
+        z_D = added.embed(columns(state, added.D, state.X[i], rescues), added.Z_D.T @ Z_i)
+        weighted = z_D * state.counts[i]
+        G[m:, :m] += weighted @ Z_i.T
+        G[m:, m:] += weighted @ z_D.T
+        w[m:] += z_D @ state.sums[i]
     G[:m, :m], G[:m, m:], w[:m] = state.G, G[m:, :m].T, state.w
     return G, w
 
@@ -105,14 +106,15 @@ def _sweep(state: State, E: Array, added: _Added, H: Array, theta: Array, rescue
     """The one pass over Z: new rows, residuals, spreads and means of all candidates."""
     m, d = len(state.S), len(added.D)
     stacked = np.vstack((E, added.Z_D.T, H[m:, :m], theta[None, :m]))
-    ends = np.cumsum((len(E), d, d))
+    j = len(E)
     rows, Z_new = state.rows.reserve(d)
     mean, residual, spread = np.empty(len(state.X)), state.residual.copy(), state.spread.copy()
     for block in blocks(len(state.X)):
-        shrunk, projected, schur, mean_block = np.split(stacked @ state.Z[:, block], ends)
-        spread[block] -= square_sums(shrunk)
-        mean[block] = mean_block[0]
+        swept = stacked @ state.Z[:, block]
+        spread[block] -= square_sums(swept[:j])
+        mean[block] = swept[-1]
         if d:
+            projected, schur = swept[j : j + d], swept[j + d : -1]
             z_D = added.embed(columns(state, added.D, state.X[block], rescues), projected)
             Z_new[:, block] = z_D
             mean[block] += theta[m:] @ z_D
