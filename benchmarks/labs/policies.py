@@ -1,5 +1,6 @@
 """Who chooses: a policy sees a table without its values, then the measurements so far."""
 
+from collections.abc import Callable
 from typing import Protocol as Interface
 
 import numpy as np
@@ -73,8 +74,10 @@ class Auto:
         return choose(state, request).picks
 
     def recommend(self, observed: Observed) -> int:
-        """The measured candidate of highest posterior mean."""
-        state, _ = self.state(observed)
+        """The measured candidate of highest posterior mean, or of the best value where repeats do not differ."""
+        state, model = self.state(observed)
+        if not is_noisy(model, observed, self.options):
+            return int(observed.numbers[np.argmax(model.objective.sign * observed.values)])
         measured = np.flatnonzero(observed.counts)
         return int(measured[np.argmax(state.mean[measured])])
 
@@ -90,4 +93,10 @@ def _sign(table: Table) -> float:
     return 1.0 if table.direction == "maximize" else -1.0
 
 
-POLICIES: dict[str, type[Random] | type[Auto]] = {"random": Random, "auto": Auto}
+def unsaid(table: Table, protocol: Protocol, seed: int) -> Auto:
+    """Auto mode that is not told whether measurements are noisy."""
+    return Auto(table, protocol, seed, Options())
+
+
+MakePolicy = Callable[[Table, Protocol, int], Policy]
+POLICIES: dict[str, MakePolicy] = {"random": Random, "auto": Auto, "auto, noise unsaid": unsaid}

@@ -1,18 +1,15 @@
 """One simulated study: a policy asks, the table answers."""
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
 from app.engine import rng_at
 from app.engine.auto import Observed
-from benchmarks.labs.policies import Policy
+from benchmarks.labs.policies import MakePolicy
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.records import Record
 from benchmarks.labs.tables import Table
-
-MakePolicy = Callable[[Table, Protocol, int], Policy]
 
 
 def simulate(table: Table, protocol: Protocol, seed: int, name: str, make: MakePolicy) -> Record:
