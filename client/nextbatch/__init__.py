@@ -12,7 +12,6 @@
 
 from ._awaiting import Awaiting
 from ._blocking import Blocking
-from ._display import Overview
 from ._events import Events
 from ._progress import Progress
 from ._retrying import Retries
@@ -37,6 +36,7 @@ from .answers import (
 )
 from .batch import Batch, Suggestion
 from .client import AsyncClient, Client
+from .display import Overview
 from .errors import (
     Conflict,
     Finding,

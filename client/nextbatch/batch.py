@@ -9,9 +9,9 @@ from typing import Any, Generic, Literal, TypeAlias, TypedDict, Unpack
 
 from ._bodies import report_of
 from ._both import Handle, W, both
-from ._display import batch_html, batch_text
 from ._reading import shaped
 from .answers import BatchBrief, Reported, Value, Why
+from .display import batch_html, batch_text
 
 Measured: TypeAlias = float | Iterable[float]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .._both import W, both
-from .._display import Overview
 from .._reading import shaped
 from ..answers import Best, Summary, Trace, Verdict
+from ..display import Overview
 from .part import StudyPart
 
 
