@@ -5,6 +5,7 @@ something.
 """
 
 import sys
+from collections.abc import Callable
 
 import typer
 from pydantic import ValidationError
@@ -24,7 +25,7 @@ command = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-_PANELS = {
+_PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Studies": {
         "studies": studies.list_studies,
         "create": studies.create,

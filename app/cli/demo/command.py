@@ -77,14 +77,15 @@ def _measure(batch: Batch[Blocking], screen: Screen, pace: float) -> None:
 def _conclude(study: Study[Blocking]) -> None:
     """What was found, beside what only the simulation knows."""
     reaction = Reaction()
-    console.print(study.overview(), markup=False)
+    console.print(str(study.overview()), markup=False, soft_wrap=True)
     truth = {one["key"]: reaction.truth(one) for one in reaction.candidates()}
     found, best = study.best(), reaction.best()
     if found is not None:
         rank = 1 + sum(value > truth[found.key] for value in truth.values())
         console.print(
             f"The simulation knows: {best['key']} is best ({truth[best['key']]:.1f} %); {found.key} truly gives "
-            f"{truth[found.key]:.1f} %, place {rank} of {len(truth)}."
+            f"{truth[found.key]:.1f} %, place {rank} of {len(truth)}.",
+            soft_wrap=True,
         )
 
 
