@@ -1,13 +1,16 @@
-"""Clients of a real server; every test has a study of its own."""
+"""Clients of a real server, blocking and awaiting; every test has a study of its own."""
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from nextbatch import Blocking, Client, Study
+from nextbatch import AsyncClient, Client
 from tests import live
+from tests.client.waited import Waited
 from tests.live import Live
 
 ROWS = [
@@ -25,24 +28,22 @@ def server(tmp_path_factory: pytest.TempPathFactory, migrated_sqlite: Path) -> I
         yield running
 
 
-@pytest.fixture
-def client(server: Live) -> Iterator[Client]:
-    with Client(server.url, server.key) as client:
-        yield client
+@pytest.fixture(params=["blocking", "awaiting"])
+def client(server: Live, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Either client, used in the same way."""
+    if request.param == "blocking":
+        with Client(server.url, server.key) as client:
+            yield client
+        return
+    with asyncio.Runner() as runner:
+        awaiting = Waited(AsyncClient(server.url, server.key), runner)
+        yield awaiting
+        awaiting.close()
 
 
 @pytest.fixture
-def new_study(client: Client) -> Callable[[], Study[Blocking]]:
-    """Makes a study with four candidates."""
-
-    def make() -> Study[Blocking]:
-        study = client.create_study(f"study-{uuid4().hex[:12]}", objective="yield", unit="%")
-        study.upload(ROWS)
-        return study
-
-    return make
-
-
-@pytest.fixture
-def study(new_study: Callable[[], Study[Blocking]]) -> Study[Blocking]:
-    return new_study()
+def study(client: Any) -> Any:
+    """A study with four candidates."""
+    study = client.create_study(f"study-{uuid4().hex[:12]}", objective="yield", unit="%")
+    study.upload(ROWS)
+    return study
