@@ -89,9 +89,9 @@ def test_url_and_key_come_from_the_environment(server: Live, monkeypatch: pytest
 
 
 def test_an_ask_gives_up_waiting_when_told_to(server: Live) -> None:
-    computing = httpx.MockTransport(
-        lambda request: httpx.Response(202 if request.method == "POST" else 200, json=STUDY)
-    )
+    def compute(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(202 if request.method == "POST" else 200, json=STUDY)
+
     with Client(server.url, transport=httpx.MockTransport(compute)) as client, pytest.raises(StillComputing):
         client.study("slow").ask(wait=0.0)
 

@@ -104,7 +104,7 @@ def test_a_value_is_corrected_and_retracted_with_a_reason(study: Any) -> None:
     assert refused.value.code == "precondition-failed"
     assert study.retract(second.observation, "wrong vial").observation.state == "retracted"
     assert len(study.observations(versions="all")) == 4
-    assert list(study.observations(as_frame=True)["value"]) == [0.45]
+    assert list(study.observations(as_frame=True)["state"]) == ["recorded", "retracted"]
 
 
 def test_how_it_stands(study: Any) -> None:

@@ -76,7 +76,7 @@ class Candidates(LifeCycle[W]):
     ) -> list[Candidate] | Frame:
         """The candidates that meet every condition; `limit` of them, or all.
 
-        >>> [one.key for one in study.candidates(where=["temperature>=90"], sort="-temperature", limit=2)]
+        >>> [one.key for one in study.candidates(where=["temperature>=80"], sort="-temperature", limit=2)]
         ['A3', 'A2']
         """
         params = {
