@@ -54,7 +54,7 @@ async def live_events(
     with streams.place():
         if seen is None:
             seen = (await run_in_threadpool(read, studies.find, study)).seq
-        yield ServerSentEvent(comment="live", retry=2000)
+        yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a line lost early is taken up
         async for event in _follow(read, streams, study, seen):
             yield event
 
