@@ -33,6 +33,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "GET /v1/studies/{study}/candidates": {},
     "GET /v1/studies/{study}/candidates/{key}": {},
     "PATCH /v1/studies/{study}/candidates/{key}": {"json": {"available": False, "reason": "broken"}},
+    "POST /v1/candidates/check": {"content": CSV, **_CSV},
     "GET /v1/keys": {},
     "GET /v1/keys/me": {},
     "POST /v1/keys": {"json": {"name": "new", "role": "dashboard"}},
