@@ -41,6 +41,7 @@ bench: setup ## the quick form of the engine's benchmarks, on a generated proble
 
 lock: setup ## resolve the requirements anew
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock
+	$(COMPILE) --group pyproject.toml:build -o requirements/build.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch -o requirements/server.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch --group dev --group bench -o requirements/dev.lock
 

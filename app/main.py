@@ -15,6 +15,7 @@ from app.api import problems
 from app.api.metrics import new_metrics
 from app.api.middleware import BodyLimited, HostAllowed, Observed
 from app.api.routes import (
+    archives,
     batches,
     candidates,
     checking,
@@ -58,7 +59,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.resources = _resources(settings)
     app.state.metrics = new_metrics()
     app.state.streams = Streams(settings.max_streams)
-    for routes in (studies, candidates, batches, observations, reading, events, keys, operations):
+    for routes in (studies, candidates, batches, observations, reading, events, archives, keys, operations):
         app.include_router(routes.router)
     for routes in (checking, session, page):
         app.include_router(routes.router)
@@ -76,7 +77,8 @@ def _resources(settings: Settings) -> Resources:
     database = open_database(settings.database_address, settings.database_connections)
     arrays = ArrayCache(settings.cache_bytes)
     models = Models(database, arrays, settings.model_bytes)
-    return Resources(settings, database, arrays, models, Jobs(settings.engine_threads, settings.engine_queue))
+    jobs = Jobs(settings.engine_threads, settings.engine_queue)
+    return Resources(settings, database, arrays, models, jobs, snapshots=Jobs(1, settings.engine_queue))
 
 
 @asynccontextmanager
@@ -85,6 +87,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.streams.ending = True
     app.state.resources.jobs.close()
+    app.state.resources.snapshots.close()
     app.state.resources.database.dispose()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from benchmarks import scaling
 from benchmarks.check import check

@@ -112,7 +112,10 @@ def run_literal(experiment: Experiment, dictionaries: list[Numbers] | None = Non
     seconds: list[float] = []
 
     def given(step: int, measured: Numbers, chances: Array) -> Flags:
-        return np.isin(measured, dictionaries[step]) if dictionaries else experiment.draw(step, measured, chances)
+        """Beyond the last given dictionary (a rounding made one more batch) its own draw."""
+        if dictionaries and step < len(dictionaries):
+            return np.isin(measured, dictionaries[step])
+        return experiment.draw(step, measured, chances)
 
     def values(batch: Numbers, before: int) -> Array:
         seconds.append(time.process_time() - began)

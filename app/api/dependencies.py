@@ -110,6 +110,7 @@ def _fingerprint(request: Request, body: str) -> str:
 
 
 CanRead = Annotated[Reading, reading(Scope.READ)]
+CanExport = Annotated[Reading, reading(Scope.MANAGE)]
 CanCheck = Annotated[Reading, reading(Scope.READ)]
 CanAsk = Annotated[Writing, writing(Scope.ASK)]
 CanReport = Annotated[Writing, writing(Scope.REPORT)]

@@ -52,7 +52,7 @@ from app.engine.family import FAMILY, Member, member
 from app.engine.randomness import rng_at
 from app.engine.saving import load, save
 from app.engine.settings import Settings
-from app.engine.starts import revise, start, start_from
+from app.engine.starts import reconfigure, revise, start, start_from
 from app.engine.state import State
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "load",
     "measure",
     "member",
+    "reconfigure",
     "revise",
     "rng_at",
     "save",

@@ -11,7 +11,7 @@ Numbers = NDArray[np.int64]
 """Candidate numbers: rows of X."""
 Flags = NDArray[np.bool_]
 
-BLOCK = 8192
+BLOCK = 4096
 """Candidates per block: a block of Z stays in the cache, and no sweep needs a second array as large as Z."""
 
 

@@ -26,12 +26,13 @@ def measure(
     if len(new.numbers) == 0:
         return state
     J = new.numbers
-    information = state.information + float(new.repeats @ np.log1p(3 * state.leverage[J]))
+    leverage = state.leverage
+    information = state.information + float(new.repeats @ np.log1p(3 * leverage[J]))
     pending, latest = state.pending.copy(), state.latest.copy()
     latest[J] = state.step + 1
     if expected:
         pending[J] = np.maximum(0, pending[J] - new.repeats)
-    state = _next(state, new, rescues)
+    state = _next(state, new, leverage, rescues)
     rescued = dict(Rescues(state.rescues) + rescues)
     return state.but(information=information, pending=pending, latest=latest, step=state.step + 1, rescues=rescued)
 
@@ -91,13 +92,12 @@ def _summed(state: State, numbers: Numbers, values: Array, repeats: Numbers, res
     return Measurements(J, counts, cut(sums, "values cut", rescues))
 
 
-def _next(state: State, new: Measurements, rescues: Rescues) -> State:
+def _next(state: State, new: Measurements, leverage: Array, rescues: Rescues) -> State:
     """The posterior with new measurements, incrementally when little changes, else from scratch."""
     J = new.numbers
     counts, sums = state.counts.copy(), state.sums.copy()
     counts[J] += new.repeats
     sums[J] += new.sums
-    leverage = state.leverage
     drawn = draw(state.settings, state.step, leverage, counts)
     out = leaving(state.S, drawn, leverage, state.settings.resparsify)
     D = np.setdiff1d(drawn, state.S)

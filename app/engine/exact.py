@@ -41,25 +41,26 @@ class ExactRule(Rule):
     def __init__(self, state: State, rescues: Rescues) -> None:
         super().__init__(state.settings.threshold)
         self._state, self._rescues = state, rescues
-        self._local = LocalRule(state, rescues)
+        self._local: LocalRule | None = LocalRule(state, rescues)
         self._waiting: list[tuple[int, int]] = []
         self._drift: _Drift | None = None
 
     def bound_if(self, pick: Pick, n: int) -> float:
-        """The cheaper bounds where they are enough, else the smallest of all."""
-        cheap = self._local.bound_if(pick, n)
+        """The local bound where it is enough, else the true ratio."""
+        cheap = self._local.bound_if(pick, n) if self._local else np.inf
         if self.holds(cheap):
             return cheap
         return min(cheap, self._caught_up().ratio_if(pick.number, n))
 
     def add(self, pick: Pick, n: int) -> None:
-        """Count it, exactly only when that is needed."""
-        self._local.add(pick, n)
+        """Count it, exactly only when that is needed; a local bound that has failed will never hold again."""
+        if self._local:
+            self._local.add(pick, n)
+            self._local = self._local if self.holds(self._local.bound_if(pick, 0)) else None
         self._waiting.append((pick.number, n))
 
     def _caught_up(self) -> "_Drift":
-        if self._drift is None:
-            self._drift = _Drift(self._state, self._rescues)
+        self._drift = self._drift or _Drift(self._state, self._rescues)
         for number, n in self._waiting:
             self._drift.add(number, n)
         self._waiting = []

@@ -48,13 +48,17 @@ def filled(study: str, upload: Upload) -> str:
 
 
 @pytest.fixture
-def scene(admin: TestClient, new_key: Callable[..., str]) -> Callable[[str], str]:
-    """Makes a study with candidates, granted to a further key, whose id it returns."""
+def scene(admin: TestClient, new_key: Callable[..., str]) -> Callable[..., str]:
+    """Makes a study with candidates, granted to a further key, whose id it returns; with a batch and a result."""
 
-    def make(study: str) -> str:
+    def make(study: str, results: bool = False) -> str:
         assert admin.put(f"/v1/studies/{study}", json={}).status_code == 201
         uploaded = admin.put(f"/v1/studies/{study}/candidates", content=SHORT, headers={"Content-Type": "text/csv"})
         assert uploaded.status_code == 201
+        if results:
+            asked = admin.post(f"/v1/studies/{study}/batches", json={"worker": "w"})
+            reported = admin.post(f"/v1/studies/{study}/observations", json={"suggestion": "1-1", "value": 1})
+            assert (asked.status_code, reported.status_code) == (201, 201)
         return new_key("dashboard", study).split("_")[1]
 
     return make

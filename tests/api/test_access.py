@@ -19,8 +19,10 @@ def expected(operation: Operation, role: Role, granted: bool) -> int | None:
     """The status of a refusal; None if it is allowed."""
     if operation.scope not in SCOPES[role]:
         return 403
-    hidden = "{study}" in operation.path and not granted and role is not Role.ADMIN
-    return 404 if hidden else None
+    if "{study}" in operation.path and not granted and role is not Role.ADMIN:
+        return 404
+    of_another = operation.path.endswith(("/corrections", "/retraction")) and Scope.CORRECT not in SCOPES[role]
+    return 403 if of_another else None
 
 
 @pytest.mark.parametrize("granted", [True, False], ids=["granted", "not granted"])
@@ -31,7 +33,7 @@ def test_a_role_may_do_what_its_scopes_say_in_the_studies_it_is_granted(
     outcomes = {}
     for number, operation in enumerate(operations(admin.app)):
         study = f"s{number}"
-        other = scene(study)
+        other = scene(study, operation.needs_results)
         key = {"Authorization": f"Bearer {new_key(role, *([study] if granted else []))}"}
         answer = operation.send(admin, study, other, key)
         wanted = expected(operation, role, granted)
@@ -44,7 +46,7 @@ def test_a_role_may_do_what_its_scopes_say_in_the_studies_it_is_granted(
 def test_without_a_valid_key_there_is_nothing_to_see(
     anonymous: TestClient, scene: Callable[[str], str], header: str
 ) -> None:
-    other = scene("s")
+    other = scene("s", results=True)
     key = {"Authorization": header}
     for operation in operations(anonymous.app):
         answer = operation.send(anonymous, "s", other, key)
@@ -54,7 +56,7 @@ def test_without_a_valid_key_there_is_nothing_to_see(
 def test_a_study_that_is_not_granted_looks_like_one_that_is_not_there(
     admin: TestClient, new_key: Callable[..., str], scene: Callable[[str], str]
 ) -> None:
-    other = scene("s")
+    other = scene("s", results=True)
     key = {"Authorization": f"Bearer {new_key('scientist')}"}
     for operation in operations(admin.app):
         if "{study}" not in operation.path or operation.name == "PUT /v1/studies/{study}":
@@ -88,4 +90,5 @@ def test_a_scientist_sees_the_study_it_made_and_lets_others_in(admin: TestClient
 def test_each_scope_is_needed_by_the_operations_it_is_meant_for(anonymous: TestClient) -> None:
     needed = {operation.name: operation.scope for operation in operations(anonymous.app)}
     assert all(scope is Scope.KEYS for name, scope in needed.items() if "/v1/keys" in name and "me" not in name)
-    assert all(scope is Scope.READ for name, scope in needed.items() if name.startswith("GET") and "keys" not in name)
+    reads = {name: scope for name, scope in needed.items() if name.startswith("GET") and "keys" not in name}
+    assert {name for name, scope in reads.items() if scope is not Scope.READ} == {"GET /v1/studies/{study}/archive"}

@@ -151,7 +151,7 @@ def test_a_page_that_cannot_be_made_is_refused_before_the_first_byte(
 
 
 def test_a_study_without_candidates_has_an_empty_page(study: str, admin: TestClient) -> None:
-    assert admin.get("/v1/studies/s/candidates").json() == {"total": 0, "candidates": []}
+    assert admin.get("/v1/studies/s/candidates").json() == {"total": 0, "candidates": [], "posterior": None}
     exported = admin.get("/v1/studies/s/candidates", params={"format": "csv", "search": "x", "available": True})
     assert exported.text == "key,available,reason\r\n"
 

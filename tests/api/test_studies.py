@@ -14,10 +14,20 @@ def test_a_study_is_made_with_defaults_that_work(admin: TestClient) -> None:
     study = made.json()
     assert study["configuration"] == {
         "direction": "maximize",
+        "seed": 0,
         "description": "",
         "objective": "value",
         "unit": "",
-        "seed": 0,
+        "goal": "best",
+        "algorithm": "bbkb",
+        "theory": None,
+        "columns": {},
+        "min_batch": 1,
+        "max_batch": 100,
+        "first_batch": None,
+        "repeats": "auto",
+        "stop": {"regret_bound": None, "observations": None, "date": None},
+        "overdue_hours": None,
     }
     assert (study["name"], study["state"], study["candidates"], study["columns"]) == ("s", "active", 0, [])
     assert made.headers["ETag"] == f'"{study["version"]}"'

@@ -10,7 +10,7 @@ from benchmarks.experiment import Experiment
 
 @pytest.mark.parametrize("rule", ["global", "local", "product", "sequential"])
 def test_naive_literal_and_engine_choose_the_same_candidates(rule: Rule) -> None:
-    result = check(Experiment.of_the_paper(generated(60, 2), rule, horizon=60, exploration=1.0, seed=1))
+    result = check(Experiment.of_the_paper(generated(60, 3), rule, horizon=100, exploration=1.0, seed=1))
     assert result.first_difference() is None
     assert result.agrees
 

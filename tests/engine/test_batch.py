@@ -101,7 +101,9 @@ def test_duplicates_are_ties_and_go_to_the_smallest_number() -> None:
     assert batch.picks.max() < 10
 
 
-def test_a_tie_with_a_candidate_outside_the_shortlist_goes_to_the_smaller_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tie_with_a_candidate_outside_the_shortlist_goes_to_the_smaller_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(shortlist_module, "FIRST", 2)
     far_apart = 100.0 * np.arange(10)[:, None]
     wanted = Settings(kernel=Gaussian(1.0), lam=1.0, dictionary="all", hallucination="full")

@@ -126,9 +126,10 @@ def wanted(
     sort: Annotated[str, Query(description="A column; with `-` before it for falling order.")] = "",
     available: bool | None = None,
     search: Annotated[str, Query(max_length=200, description="A part of the key.")] = "",
+    posterior: Annotated[bool, Query(description="With what the model believes; sortable too.")] = False,
     where: Annotated[Names, Query(description="`column=value`, `column>=number` …; all must hold.")] = [],  # noqa: B006
 ) -> candidate_page.Query:
-    return candidate_page.Query(offset, limit, sort, available, search, tuple(where))
+    return candidate_page.Query(offset, limit, sort, available, search, posterior, tuple(where))
 
 
 @router.get(
@@ -144,12 +145,13 @@ def list_candidates(
     query: Annotated[candidate_page.Query, Depends(wanted)],
     format: Literal["json", "csv"] = "json",  # noqa: A002
 ) -> Response:
+    believed = candidate_page.belief(known, read, study, query)
     if format == "json":
-        return respond(answer(page_out(read(candidate_page.read_page, known, study, query))))
+        return respond(answer(page_out(read(candidate_page.read_page, known, study, query, believed))))
 
     def pieces() -> Iterator[str]:
         with known.database.read() as connection:
-            rows = candidate_page.table_rows(connection, read.actor, known, study, query)
+            rows = candidate_page.table_rows(connection, read.actor, known, study, query, believed)
             yield from csv_text([str(name) for name in next(rows)], rows)
 
     text = pieces()
