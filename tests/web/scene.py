@@ -88,10 +88,11 @@ def worked_study(scene: Scene, name: str, rounds: int = 10, size: int = 6) -> di
         objective="yield",
         unit="%",
         description="Suzuki coupling of the aryl bromide on the 480-well plate: which conditions give the best yield?",
-        first_batch=8,
+        first_batch=10,
         max_batch=24,
+        repeats=3,
     )
     for number in range(rounds):
-        batch = scene.ask(name, f"bench-{number % 2 + 1}", max_size=size if number % 3 else None)
+        batch = scene.ask(name, f"bench-{number % 2 + 1}", min_size=size - number % 3, max_size=size + 3)
         scene.measure(name, batch, truth)
     return truth

@@ -20,8 +20,8 @@ DARK = {"color_scheme": "dark"}
 
 def prepare(scene: Scene) -> None:
     truth = worked_study(scene, "suzuki-coupling")
-    scene.measure("suzuki-coupling", scene.ask("suzuki-coupling", "bench-1", max_size=6), truth, leave=3)
-    scene.measure("suzuki-coupling", scene.ask("suzuki-coupling", "bench-2", max_size=5), truth, leave=5)
+    scene.measure("suzuki-coupling", scene.ask("suzuki-coupling", "bench-1", min_size=6, max_size=6), truth, leave=3)
+    scene.measure("suzuki-coupling", scene.ask("suzuki-coupling", "bench-2", min_size=5, max_size=5), truth, leave=5)
     scene.send(
         "POST",
         "/v1/studies/suzuki-coupling/observations/14/corrections",

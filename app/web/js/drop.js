@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 
+// Once there is a file, the place shrinks; another one may still be dropped on it.
 export function dropzone({ title, hint, onFile }) {
   const input = h("input.visually-hidden", { type: "file", accept: ".csv,text/csv,text/plain", "aria-label": title, onchange: () => { if (input.files[0]) onFile(input.files[0]); input.value = ""; } });
   const zone = h("label.drop", icon("file", 36), h("b", title), h("span.quiet.small", hint), input);

@@ -7,7 +7,7 @@ import { number } from "../format.js";
 import { labelled, marked } from "./marks.js";
 import { extent, linear, nice, ticks } from "./scale.js";
 
-const MARGIN = { top: 18, right: 16, bottom: 30, left: 48 };
+const MARGIN = { top: 18, right: 16, bottom: 44, left: 48 };
 
 export function chart(options) {
   const holder = h("figure.chart", { "aria-label": options.title });
@@ -25,7 +25,8 @@ export function chart(options) {
 }
 
 function render(holder, spec, width) {
-  const height = spec.height ?? 220;
+  const wall = "wall" in document.documentElement.dataset;
+  const height = (wall && spec.wallHeight) || (spec.height ?? 230);
   const labels = spec.marks.some((mark) => mark.label);
   const right = labels ? Math.min(110, width * 0.2) : MARGIN.right;
   const all = spec.marks.flatMap((mark) => mark.points);
@@ -54,7 +55,7 @@ function grid(x, y, spec, [first, last], end) {
     s("line.base", { x1: MARGIN.left, x2: end, y1: bottom, y2: bottom }),
     rows.map((value) => s("text", { x: MARGIN.left - 9, y: y(value) + 4, "text-anchor": "end" }, format(value))),
     columns.map((value) => s("text", { x: x(value), y: bottom + 18, "text-anchor": "middle" }, number(value, 6))),
-    spec.across && s("text", { x: end, y: bottom + 30, "text-anchor": "end" }, spec.across),
+    spec.across && s("text", { x: end, y: bottom + 37, "text-anchor": "end" }, spec.across),
   );
 }
 

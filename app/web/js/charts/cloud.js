@@ -72,7 +72,7 @@ export function cloud({ title, tip }) {
 }
 
 function paint(pen, points, { ramp, ink, warn, off }) {
-  const radius = points.length > 20_000 ? 1.6 : points.length > 4_000 ? 2.3 : points.length > 800 ? 3.2 : 4.5;
+  const radius = points.length > 20_000 ? 1.6 : points.length > 4_000 ? 2.3 : points.length > 800 ? 3.4 : 5;
   const order = [...points].sort((a, b) => (a.colour ?? -1) - (b.colour ?? -1)); // the bright ones on top
   for (const point of order) {
     pen.fillStyle = point.off ? off : ramp[Math.round((point.colour ?? 0) * (RAMP - 1))];
@@ -93,8 +93,11 @@ function ring(pen, point, radius, stroke, width) {
 }
 
 function colours(holder) {
-  const [low, high] = ["--ramp-low", "--accent"].map((name) => channels(colour(holder, name)));
-  const ramp = Array.from({ length: RAMP }, (_, i) => `rgb(${low.map((from, k) => Math.round(from + ((high[k] - from) * i) / (RAMP - 1))).join(" ")})`);
+  const stops = ["--ramp-low", "--ramp-middle", "--ramp-high"].map((name) => channels(colour(holder, name)));
+  const ramp = Array.from({ length: RAMP }, (_, i) => {
+    const at = (i / (RAMP - 1)) * 2, [from, to] = at < 1 ? stops : stops.slice(1);
+    return `rgb(${from.map((start, k) => Math.round(start + (to[k] - start) * (at < 1 ? at : at - 1))).join(" ")})`;
+  });
   return { ramp, ink: colour(holder, "--ink"), warn: colour(holder, "--warn"), off: colour(holder, "--line") };
 }
 

@@ -17,7 +17,7 @@ function steps({ points, tone = "" }, x, y) {
 }
 
 function dots({ points, tone = "", radius }, x, y) {
-  const r = radius ?? (points.length > 800 ? 1.6 : points.length > 200 ? 2.2 : 3);
+  const r = radius ?? (points.length > 800 ? 1.6 : points.length > 200 ? 2.2 : 3.5);
   const path = points.map((point) => `M${round(x(point.x) - r)},${round(y(point.y))}a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`).join("");
   return s("path.dots", { class: tone, d: path });
 }
@@ -30,7 +30,7 @@ function band({ points }, x, y) {
 
 function bars({ points }, x, y) {
   const step = Math.abs(x(1) - x(0));
-  const width = Math.max(1, Math.min(step - (step > 6 ? 3 : 1), 44));
+  const width = Math.max(1, Math.min(step * 0.72, 36));
   const zero = y(0);
   return s("g", {}, points.map((point) => s("rect.bar-mark", {
     class: point.tone ?? "", x: round(x(point.x) - width / 2), width: round(width), y: round(Math.min(y(point.y), zero)),

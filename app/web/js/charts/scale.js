@@ -38,5 +38,6 @@ export function ticks([low, high], wanted = 4, whole = false) {
 function stepOf(span, wanted) {
   const rough = span / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
-  return power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10);
+  const off = (factor) => Math.abs(Math.log((factor * power) / rough));
+  return power * [1, 2, 5, 10].reduce((best, factor) => (off(factor) < off(best) ? factor : best));
 }

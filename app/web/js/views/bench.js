@@ -82,8 +82,8 @@ async function oneBench(root, { study: name, worker }, wanted) {
 
   function heading(batch) {
     if (!batch) return [h("h1", worker)];
-    const done = [...rows.values()].length ? batch.suggestions.filter((one) => one.state !== "pending").length : 0;
-    return [h(".titles", h("h1", worker), h("p.quiet", `Batch ${batch.number} · ${plural(batch.size, "measurement")}, ${done} of ${plural(batch.suggestions.length, "candidate")} done`)),
+    const done = batch.suggestions.filter((one) => one.state !== "pending").length;
+    return [h(".titles", h("h1", worker), h("p.quiet", `Batch ${batch.number} · ${done} of ${batch.suggestions.length} done`)),
       h(".row.actions.no-print", may("report") && sheetTools(name, batch, look), h("button", { onclick: () => print() }, icon("print"), "Print"))];
   }
 
@@ -113,12 +113,18 @@ async function oneBench(root, { study: name, worker }, wanted) {
     draw();
   }
 
+  // readBench is content with what was kept; whether the server answers is another question.
+  async function reach() {
+    await get(path(name, "/summary"));
+    await look();
+  }
+
   draw();
   rows.values().next().value?.focusIfFree();
   const soon = delayed(() => look().catch(() => {}), 100);
   const stops = [
     outbox.listen((news) => (news.saved ? soon() : draw())),
-    follow(name, { seq: facts.summary.seq, look, onStatus: showStatus, onChange: soon }),
+    follow(name, { seq: facts.summary.seq, look: reach, onStatus: showStatus, onChange: soon }),
     scan.start(),
   ];
   return { leave: () => stops.forEach((stop) => stop()) };

@@ -40,7 +40,7 @@ export function benchRow(context) {
   function front() {
     const facts_ = [...Object.entries(one.attributes), ...Object.entries(one.features)];
     element.dataset.state = one.state;
-    return h(".what", h(".row", h("strong.key.mono", one.key), one.replicates > 1 && h("span.chip", `${one.replicates} measurements`), one.state !== "pending" && h("span.chip", { class: one.state === "observed" ? "accent" : "warn" }, one.state)),
+    return h(".what", h(".row", h("strong.key", one.key), one.replicates > 1 && h("span.chip", `${one.replicates} measurements`), one.state !== "pending" && h("span.chip", { class: one.state === "observed" ? "accent" : "warn" }, one.state)),
       h("dl.conditions", facts_.slice(0, 24).map(([name, value]) => h("div", h("dt", name), h("dd.number", cell(value))))),
       one.why.mean !== null && h("p.quiet.small.no-print", `${one.why.words} Expected ${measured(one.why.mean, one.why.std, facts.summary.unit)}.`));
   }

@@ -82,10 +82,11 @@ function front(one, summary, trace) {
     h("header", h("h2", h("a.cover", { href: studyPath(one.name) }, one.name)), stateChip(summary), h("span.push"),
       last && h("span.small.quiet", { title: "Newest batch" }, ago(last.created_at))),
     one.configuration.description && h("p.quiet.small.clamp", one.configuration.description),
-    h(".pair",
+    !summary.best_observed && h("p.waiting-card", counts.candidates ? (counts.pending ? `The first ${plural(counts.pending, "result")} are being measured.` : "Ready: ask for the first batch.") : "The list of candidates is still to come."),
+    summary.best_observed && h(".pair",
       figure(`Best ${summary.objective}`, summary.best_observed ? withUnit(number(summary.best_observed.mean), unit) : "–", summary.best_observed?.key,
         spark(trace.progress.map((point) => point.best), { title: "Best so far", step: true })),
-      figure("Nothing better by more than", sure ? withUnit(number(sure.regret_bound, 3), unit) : "–", sure && `${Math.round(sure.confidence * 100)} % confidence`,
+      figure("Still to gain, at most", sure ? withUnit(number(sure.regret_bound, 3), unit) : "–", sure && `${Math.round(sure.confidence * 100)} % confidence`,
         spark([...bounds.filter((bound) => bound !== null), ...(sure ? [sure.regret_bound] : [])], { title: "Regret bound", tone: "quiet" }))),
     progress(counts),
     summary.open_batches.length > 0 && h(".row.benches", summary.open_batches.slice(0, 6).map((batch) =>
@@ -94,7 +95,7 @@ function front(one, summary, trace) {
 }
 
 const figure = (label, value, detail, chart) =>
-  h(".figure", h("span.quiet.small", label), h("strong.number", value), h("span.small.quiet.mono.clip", detail ?? ""), chart);
+  h(".figure", h("span.quiet.small", label), h("strong.number", value), h("span.small.quiet.number.clip", detail ?? ""), chart);
 
 export function progress(counts) {
   const share = counts.candidates ? counts.measured / counts.candidates : 0;

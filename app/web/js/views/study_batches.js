@@ -6,7 +6,7 @@ import { cell, count, fullTime, number, shortTime, withUnit } from "../format.js
 import { icon } from "../icons.js";
 import { empty, explain } from "../parts.js";
 import { benchPath } from "../router.js";
-import { endedWords } from "./words.js";
+import { endedBriefly, endedWords } from "./words.js";
 
 export function batches(root, first) {
   let facts = first;
@@ -50,7 +50,7 @@ export function batches(root, first) {
           h("td", h("button.plain.small", { "aria-expanded": String(shown), "aria-label": `Batch ${batch.number}, show its suggestions`, onclick: () => open(batch.number) }, shown ? "▾" : "▸", h("b.number", ` ${batch.number}`))),
           h("td", h("a", { href: benchPath(facts.name, batch.worker) }, batch.worker), batch.state === "open" ? h("span.chip.accent.gap", "open") : null),
           h("td.right.number", batch.size),
-          h("td", endedWords(batch.ended), Object.keys(batch.degraded).length ? h("span.chip.warn.gap", { title: JSON.stringify(batch.degraded) }, "degraded") : null),
+          h("td", { title: endedWords(batch.ended) }, endedBriefly(batch.ended), Object.keys(batch.degraded).length ? h("span.chip.warn.gap", { title: JSON.stringify(batch.degraded) }, "degraded") : null),
           h("td.right.number", batch.regret_bound === null ? "–" : withUnit(number(batch.regret_bound, 3), unit)),
           h("td.right.number", count(batch.dictionary)),
           h("td.right.number", number(batch.effective_dimension, 3)),
@@ -76,7 +76,7 @@ export function batches(root, first) {
 function suggestions(name, batch, unit) {
   const list = h(".why-list", h("p.quiet.small", "Reading …"));
   get(path(name, `/batches/${batch}`)).then((found) => fill(list, found.suggestions.map((one) => h(".why",
-    h("b.mono", one.key), h("span.chip", { class: one.state === "observed" ? "accent" : one.state === "pending" ? "" : "warn" }, one.state),
+    h("b.key", one.key), h("span.chip", { class: one.state === "observed" ? "accent" : one.state === "pending" ? "" : "warn" }, one.state),
     one.replicates > 1 ? h("span.chip", `${one.replicates}×`) : null,
     h("span.quiet.small", one.why.mean === null ? one.why.words : `${one.why.words} Expected then ${withUnit(number(one.why.mean), unit)}.`),
     h("span.quiet.small", Object.entries(one.features).slice(0, 6).map(([key, value]) => `${key} ${cell(value)}`).join(" · "))))),

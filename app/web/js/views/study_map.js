@@ -71,7 +71,7 @@ export function map(root, first) {
 
   function words({ candidate: one }) {
     const belief = one.belief;
-    return [h("b.mono", one.key), belief && [h("br"), measured(belief.mean, belief.std, facts.summary.unit)],
+    return [h("b.key", one.key), belief && [h("br"), measured(belief.mean, belief.std, facts.summary.unit)],
       Object.entries(one.features).slice(0, 6).map(([name, value]) => [h("br"), `${name} ${cell(value)}`])];
   }
 

@@ -13,9 +13,9 @@ export function overview(root, first) {
   const unit = () => facts.summary.unit;
   const said = (value, digits = 4) => withUnit(number(value, digits), unit());
   const headline = h(".headline"), stats = h(".stats"), benches = h("section.card.wide");
-  const values = chart({ title: "Results and the best so far", height: 300, marks: [], tip: ({ point }) => [h("b", said(point.value)), ` · result ${point.observation}`, h("br"), `best so far ${said(point.best)}`] });
-  const bound = chart({ title: "How much better another candidate could be", fromZero: true, marks: [], tip: ({ batch, y }) => [h("b", said(y, 3)), batch ? ` · when batch ${batch.number} was made` : " · now"] });
-  const sizes = chart({ title: "Measurements in each batch", marks: [], tip: ({ batch }) => [h("b", plural(batch.size, "measurement")), ` · batch ${batch.number}`, h("br"), endedWords(batch.ended), h("br"), `${batch.worker}, ${fullTime(batch.created_at)}`] });
+  const values = chart({ title: "Results and the best so far", height: 300, wallHeight: 468, marks: [], tip: ({ point }) => [h("b", said(point.value)), ` · result ${point.observation}`, h("br"), `best so far ${said(point.best)}`] });
+  const bound = chart({ title: "How much better another candidate could be", fromZero: true, wallHeight: 180, marks: [], tip: ({ batch, y }) => [h("b", said(y, 3)), batch ? ` · when batch ${batch.number} was made` : " · now"] });
+  const sizes = chart({ title: "Measurements in each batch", wallHeight: 180, marks: [], tip: ({ batch }) => [h("b", plural(batch.size, "measurement")), ` · batch ${batch.number}`, h("br"), endedWords(batch.ended), h("br"), `${batch.worker}, ${fullTime(batch.created_at)}`] });
   const model = chart({ title: "Size of the model", fromZero: true, marks: [], tip: ({ batch }) => [h("b", `Batch ${batch.number}`), h("br"), `dictionary ${count(batch.dictionary)}`, h("br"), `effective dimension ${number(batch.effective_dimension, 3)}`] });
 
   function update(now) {
@@ -27,6 +27,7 @@ export function overview(root, first) {
     const points = trace.progress.map((point, i) => ({ x: point.observation, y: point.value, point, i }));
     values.update({ marks: [
       { kind: "dots", points, hover: true },
+      { kind: "dots", tone: "accent", hover: false, points: points.filter(({ point }, i) => i === 0 || point.best !== points[i - 1].point.best) },
       { kind: "step", tone: "accent", label: "best so far", hover: false, points: points.map(({ x, point }) => ({ x, y: point.best, point })) },
     ], empty: "The first result will appear here.", across: "results in the order they came" });
     const bounds = trace.batches.filter((batch) => batch.regret_bound !== null).map((batch) => ({ x: batch.number, y: batch.regret_bound, batch }));
@@ -35,8 +36,8 @@ export function overview(root, first) {
     const issued = trace.batches.map((batch) => ({ x: batch.number, batch }));
     sizes.update({ marks: [{ kind: "bars", points: issued.map((point) => ({ ...point, y: point.batch.size, tone: point.batch.ended === "rule" ? "strong" : "" })) }], empty: "No batch yet.", across: "batch" });
     model.update({ marks: [
-      { kind: "line", label: "dictionary", points: issued.map((point) => ({ ...point, y: point.batch.dictionary })) },
       { kind: "line", tone: "accent", label: "eff. dim.", points: issued.map((point) => ({ ...point, y: point.batch.effective_dimension })) },
+      { kind: "line", tone: "soft", label: "dictionary", points: issued.map((point) => ({ ...point, y: point.batch.dictionary })) },
     ], empty: "No batch yet.", across: "batch" });
   }
 
@@ -73,8 +74,8 @@ function statistics(summary) {
   const { counts, best_predicted: predicted, certificate: sure, unit } = summary;
   const one = (label, value, detail) => h(".stat", h("span.quiet.small", label), h("strong.number", value), h("span.quiet.small.clip", detail ?? ""));
   return [
-    sure && one("Nothing better by more than", withUnit(number(sure.regret_bound, 3), unit), `${Math.round(sure.confidence * 100)} % confidence${sure.estimate ? ", estimate" : ""}`),
-    predicted && one("Expected best", measured(predicted.mean, predicted.std, unit), h("span.mono", predicted.key)),
+    sure && one("Still to gain, at most", withUnit(number(sure.regret_bound, 3), unit), `${Math.round(sure.confidence * 100)} % confidence${sure.estimate ? ", estimate" : ""}`),
+    predicted && one("Expected best", measured(predicted.mean, predicted.std, unit), h("span.key", predicted.key)),
     one("Candidates measured", `${count(counts.measured)}`, `of ${count(counts.candidates)}${counts.available < counts.candidates ? `, ${count(counts.candidates - counts.available)} switched off` : ""}`),
     one("Results", count(counts.observations), plural(counts.batches, "batch", "batches")),
     one("Waited for", count(counts.pending), plural(summary.open_batches.length, "open batch", "open batches")),

@@ -11,7 +11,7 @@ export function columnsOf({ study, summary }) {
   const own = study.columns.filter((column) => column.role !== "key").sort((a, b) => (a.role === b.role ? 0 : a.role === "feature" ? -1 : 1));
   return [
     { hidden: "Pin", title: "", width: "44px", cell: pinCell },
-    { title: "Key", width: "minmax(110px, 1.2fr)", cell: (one) => h("b.mono.clip", { title: one.key }, one.key) },
+    { title: "Key", width: "minmax(110px, 1.2fr)", cell: (one) => h("b.key.clip", { title: one.key }, one.key) },
     { title: `Expected ${summary.objective}`, sort: "mean", first: "falling", width: "minmax(250px, 2fr)", cell: beliefCell },
     { title: "Status", width: "minmax(120px, 1fr)", cell: statusCell },
     ...own.slice(0, 40).map((column) => ({

@@ -8,6 +8,8 @@ const ENDED = {
   size: "ended at the size asked for",
   exhausted: "ended because no candidate was left",
 };
+const BRIEFLY = { rule: "the algorithm’s own rule", size: "size asked for", exhausted: "no candidate left" };
+export const endedBriefly = (ended) => BRIEFLY[ended] ?? ended;
 export const endedWords = (ended) => ENDED[ended] ?? ended;
 
 export const actorWords = (id) => (id === me()?.id ? "you" : id === "server" ? "the server" : `key ${id}`);
