@@ -14,7 +14,20 @@ from app import logs
 from app.api import problems
 from app.api.metrics import new_metrics
 from app.api.middleware import BodyLimited, HostAllowed, Observed
-from app.api.routes import archives, batches, candidates, events, keys, observations, operations, reading, studies
+from app.api.routes import (
+    archives,
+    batches,
+    candidates,
+    checking,
+    events,
+    keys,
+    observations,
+    operations,
+    page,
+    reading,
+    session,
+    studies,
+)
 from app.api.schemas.observations import ReportIn, ReportsIn
 from app.api.schemas.shape import Problem
 from app.api.streams import Streams
@@ -48,6 +61,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.metrics = new_metrics()
     app.state.streams = Streams(settings.max_streams)
     for routes in (studies, candidates, batches, observations, reading, events, archives, keys, operations):
+        app.include_router(routes.router)
+    for routes in (checking, session, page):
         app.include_router(routes.router)
     list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
