@@ -54,9 +54,7 @@ class Scene:
     def study(self, name: str, text: str, **settings: Any) -> None:
         self.send("PUT", f"/v1/studies/{name}", json=settings)
         path = f"/v1/studies/{name}/candidates?attribute=plate" if "plate" in text.split("\n", 1)[0] else ""
-        self.send(
-            "PUT", path or f"/v1/studies/{name}/candidates", content=text, headers={"Content-Type": "text/csv"}
-        )
+        self.send("PUT", path or f"/v1/studies/{name}/candidates", content=text, headers={"Content-Type": "text/csv"})
 
     def ask(self, name: str, worker: str, **more: Any) -> Any:
         return self.send("POST", f"/v1/studies/{name}/batches", json={"worker": worker, **more})

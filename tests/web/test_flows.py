@@ -108,7 +108,9 @@ def test_unsent_values_outlive_the_page_and_an_answer_that_was_lost(window: Open
         route.abort()
 
     tablet.offline = True  # what the browser says of the lost answer is expected
-    page.route("**/observations", lambda route: lose_the_answer(route) if route.request.method == "POST" else route.continue_())
+    page.route(
+        "**/observations", lambda route: lose_the_answer(route) if route.request.method == "POST" else route.continue_()
+    )
     page.get_by_label(f"yield of {key}", exact=True).fill("44.5")
     page.keyboard.press("Enter")
     expect(page.get_by_text("not yet saved").first).to_be_visible()
