@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     """A table of 40 candidates with a word and a number, and two single measurements of each."""
     rows = [(word, i, 10 * ("abcd".index(word) == 2) + i) for word in "abcd" for i in range(10)]
     lines = [f"{word},{i},{y}" for word, i, y in rows]
-    singles = [f"{word},{i},{y + e}" for word, i, y in rows for e in (-1, 1)]
+    singles = [f"{word},{i}.0,{y + e}" for word, i, y in rows for e in (-1, 1)]
     for name, body in (("toy", lines), ("toy_replicates", singles)):
         with gzip.open(tmp_path / f"{name}.csv.gz", "wt", encoding="utf-8") as file:
             file.write("\n".join(["word,i,y", *body]) + "\n")

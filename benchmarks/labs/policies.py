@@ -5,13 +5,14 @@ from typing import Protocol as Interface
 
 import numpy as np
 
-from app.engine import Ask, State, choose, rng_at, start_from
+from app.engine import Ask, State, choose, rng_at
 from app.engine.arrays import Numbers
 from app.engine.auto import (
     Fit,
     Observed,
     Options,
     alpha_for,
+    begin,
     first_batch,
     first_size,
     fit,
@@ -19,8 +20,6 @@ from app.engine.auto import (
     learn_encoding,
     limits_for,
     needs_refit,
-    settings_for,
-    sums_for,
 )
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
@@ -85,8 +84,7 @@ class Auto:
         """The posterior, with the model fitted anew if it is time."""
         if self.model is None or needs_refit(self.model, observed):
             self.model = fit(self.X, self.layout, observed, self.direction, self.model)
-        settings = settings_for(self.model, self.options, self.seed)
-        return start_from(self.X, settings, *sums_for(self.model, observed)), self.model
+        return begin(self.X, self.model, observed, self.options, self.seed), self.model
 
 
 def _sign(table: Table) -> float:

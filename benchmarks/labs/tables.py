@@ -81,10 +81,15 @@ def load(folder: Path, name: str, noisy: bool = False) -> Table:
 def _replicates(folder: Path, name: str, rows: Sequence[Sequence[str]]) -> tuple[Array, ...]:
     """The single measurements of every row, found by its features."""
     _, singles = _read(folder / f"{name}_replicates.csv.gz")
-    found: dict[tuple[str, ...], list[float]] = {tuple(row[:-1]): [] for row in rows}
+    found: dict[tuple[str | float, ...], list[float]] = {_features(row): [] for row in rows}
     for row in singles:
-        found[tuple(row[:-1])].append(float(row[-1]))
-    return tuple(np.array(found[tuple(row[:-1])]) for row in rows)
+        found[_features(row)].append(float(row[-1]))
+    return tuple(np.array(found[_features(row)]) for row in rows)
+
+
+def _features(row: Sequence[str]) -> tuple[str | float, ...]:
+    """227 and 227.0 are the same."""
+    return tuple(float(cell) if _are_numbers([cell]) else cell for cell in row[:-1])
 
 
 def _read(path: Path) -> tuple[list[str], list[list[str]]]:

@@ -18,6 +18,9 @@ POWERS = np.linspace(0.0, 1.0, 21)
 FEWEST = 3
 """Values needed to judge a skew."""
 
+TIE = 1e-6
+"""Powers with log-likelihoods so close are equally good: the mildest is taken, whatever rounding says."""
+
 FLAT = 1e-9
 """A standard deviation below this is none."""
 
@@ -41,7 +44,7 @@ def learn_power(u: Array) -> float:
     stretch = float((np.sign(u) * np.log1p(np.abs(u))).sum())
     images = np.array([warp(u, p) for p in POWERS])
     log_likelihood = -len(u) / 2 * np.log(np.maximum(images.var(axis=1), FLAT**2)) + (POWERS - 1) * stretch
-    return float(POWERS[np.argmax(log_likelihood)])
+    return float(POWERS[log_likelihood >= log_likelihood.max() - TIE].max())
 
 
 def _power(u: Array, p: float) -> Array:
