@@ -38,6 +38,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "GET /v1/studies/{study}/candidates": {},
     "GET /v1/studies/{study}/candidates/{key}": {},
     "PATCH /v1/studies/{study}/candidates/{key}": {"json": {"available": False, "reason": "broken"}},
+    "POST /v1/candidates/check": {"content": CSV, **_CSV},
     "POST /v1/studies/{study}/batches": {"json": {"worker": "w", "max_size": 1}},
     "GET /v1/studies/{study}/batches": {},
     "GET /v1/studies/{study}/batches/{number}": {},

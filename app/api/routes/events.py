@@ -67,7 +67,7 @@ async def live_events(
     seen: Annotated[int, Depends(beginning)],
     streams: Annotated[Streams, Depends(placed)],
 ) -> AsyncIterator[ServerSentEvent]:
-    yield ServerSentEvent(comment="live", retry=2000)
+    yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a line lost early is taken up
     async for event in _follow(read, streams, study, seen):
         yield event
 
