@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 import anyio
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
@@ -35,6 +35,25 @@ def list_events(
     return EventPage(events=tuple(event_out(e) for e in page), next=page[-1].seq if len(page) == limit else None)
 
 
+def beginning(
+    study: Name,
+    read: CanRead,
+    last_event_id: Annotated[int | None, Header(ge=0, lt=2**31)] = None,
+    after: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
+) -> int:
+    """The event after which a stream begins. What is refused is refused here, before the first byte."""
+    newest = read(studies.find, study).seq
+    seen = last_event_id if last_event_id is not None else after
+    return newest if seen is None else seen
+
+
+async def placed(request: Request, _seen: Annotated[int, Depends(beginning)]) -> AsyncIterator[Streams]:
+    """A place among the open streams, for as long as this one lasts."""
+    streams: Streams = request.app.state.streams
+    with streams.place():
+        yield streams
+
+
 @router.get(
     "/live",
     summary="The ledger as it grows (Server-Sent Events)",
@@ -44,19 +63,13 @@ def list_events(
 )
 async def live_events(
     study: Name,
-    request: Request,
     read: CanRead,
-    last_event_id: Annotated[int | None, Header(ge=0)] = None,
-    after: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
+    seen: Annotated[int, Depends(beginning)],
+    streams: Annotated[Streams, Depends(placed)],
 ) -> AsyncIterator[ServerSentEvent]:
-    streams: Streams = request.app.state.streams
-    seen = last_event_id if last_event_id is not None else after
-    with streams.place():
-        if seen is None:
-            seen = (await run_in_threadpool(read, studies.find, study)).seq
-        yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a line lost early is taken up
-        async for event in _follow(read, streams, study, seen):
-            yield event
+    yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a line lost early is taken up
+    async for event in _follow(read, streams, study, seen):
+        yield event
 
 
 async def _follow(read: Reading, streams: Streams, study: str, seen: int) -> AsyncIterator[ServerSentEvent]:

@@ -1,6 +1,6 @@
 """/v1/studies/{study}/observations"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -129,26 +129,16 @@ def list_observations(
     format: Literal["json", "csv"] = "json",  # noqa: A002
 ) -> Response:
     def page(start: int, most: int) -> list[ObservationOut]:
-        every = versions == "all"
-        found = read(
-            observations.list_observations, known, study, start, most, every_version=every, candidate=candidate
-        )
+        every, use_case = versions == "all", observations.list_observations
+        found = read(use_case, known, study, start, most, every_version=every, candidate=candidate)
         return [observation_out(one, key) for one, key in found]
 
     if format == "json":
         shown = page(after, limit)
         following = shown[-1].observation if len(shown) == limit else None
         return respond(answer(ObservationPage(observations=tuple(shown), next=following)))
-    header = list(ObservationOut.model_fields)
-    first = page(after, limit)  # a refusal must come before the first byte
-
-    def rows() -> Iterator[list[Any]]:
-        part = first
-        while part:
-            yield from (list(one.model_dump().values()) for one in part)
-            part = page(part[-1].observation, limit)
-
-    return StreamingResponse(csv_text(header, rows()), media_type="text/csv; charset=utf-8")
+    rows = _rows(page, page(after, limit), limit)  # a refusal must come before the first byte
+    return StreamingResponse(csv_text(list(ObservationOut.model_fields), rows), media_type="text/csv; charset=utf-8")
 
 
 @router.get("/{number}", summary="Every version of an observation, oldest first", responses=_NOT_FOUND)
@@ -181,6 +171,15 @@ def retract(
     study: Name, number: Number, retraction: RetractionIn, version: SeenVersion, known: Known, write: CanReport
 ) -> Response:
     return respond(write.once(_corrected, observations.retract_one, known, study, number, version, retraction.reason))
+
+
+def _rows(
+    page: Callable[[int, int], list[ObservationOut]], part: list[ObservationOut], limit: int
+) -> Iterator[list[Any]]:
+    """The cells of a first page and of all that follow."""
+    while part:
+        yield from (list(one.model_dump().values()) for one in part)
+        part = page(part[-1].observation, limit)
 
 
 def _reported(reported: Reported) -> Answer:

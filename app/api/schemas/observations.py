@@ -112,11 +112,11 @@ class ObservationPage(Shape):
 
 class CorrectionIn(Request):
     value: Value
-    reason: Reason
+    reason: Reason = Field(description="Kept in the ledger.", examples=["the decimal point had slipped"])
 
 
 class RetractionIn(Request):
-    reason: Reason
+    reason: Reason = Field(description="Kept in the ledger.", examples=["the vial was mislabelled"])
 
 
 class CorrectedOut(Shape):
