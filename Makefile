@@ -4,6 +4,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 UV := $(BIN)/uv
+# Trust what the machine trusts: the certificate of a proxy, too.
+export UV_SYSTEM_CERTS := true
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
 	--no-emit-find-links --custom-compile-command "make lock"
 
@@ -35,8 +37,13 @@ format: setup ## put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+bench: setup ## the quick form of the engine's benchmarks, on a generated problem
+	$(BIN)/python -m benchmarks.engine --set generated --horizon 500
+	$(BIN)/python -m benchmarks.engine --set generated --horizon 100 --check
+
 lock: setup ## resolve the requirements anew
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock
+	$(COMPILE) --group pyproject.toml:build -o requirements/build.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch -o requirements/server.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch --group dev --group bench -o requirements/dev.lock
 

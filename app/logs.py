@@ -12,7 +12,9 @@ def configure(log_format: str, level: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     render: list[structlog.types.Processor] = (
-        [structlog.dev.ConsoleRenderer()]
+        [
+            structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        ]  # rich ones show variables: secrets
         if log_format == "console"
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )

@@ -7,13 +7,27 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import iter_route_contexts
 from threadpoolctl import threadpool_limits
 
 from app import logs
 from app.api import problems
 from app.api.metrics import new_metrics
 from app.api.middleware import BodyLimited, HostAllowed, Observed
-from app.api.routes import batches, candidates, events, keys, observations, operations, reading, studies
+from app.api.routes import (
+    archives,
+    batches,
+    candidates,
+    checking,
+    events,
+    keys,
+    observations,
+    operations,
+    page,
+    reading,
+    session,
+    studies,
+)
 from app.api.schemas.observations import ReportIn, ReportsIn
 from app.api.schemas.shape import Problem
 from app.api.streams import Streams
@@ -41,12 +55,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,  # what generated clients call their functions
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # an address is right or it is not; a redirect would be no problem document
     )
     app.state.resources = _resources(settings)
     app.state.metrics = new_metrics()
     app.state.streams = Streams(settings.max_streams)
-    for routes in (studies, candidates, batches, observations, reading, events, keys, operations):
+    for routes in (studies, candidates, batches, observations, reading, events, archives, keys, operations):
         app.include_router(routes.router)
+    for routes in (checking, session, page):
+        app.include_router(routes.router)
+    list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
     app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)
     app.add_middleware(HostAllowed, hosts=settings.allowed_hosts)
@@ -60,7 +78,8 @@ def _resources(settings: Settings) -> Resources:
     database = open_database(settings.database_address, settings.database_connections)
     arrays = ArrayCache(settings.cache_bytes)
     models = Models(database, arrays, settings.model_bytes)
-    return Resources(settings, database, arrays, models, Jobs(settings.engine_threads, settings.engine_queue))
+    jobs = Jobs(settings.engine_threads, settings.engine_queue)
+    return Resources(settings, database, arrays, models, jobs, snapshots=Jobs(1, settings.engine_queue))
 
 
 @asynccontextmanager
@@ -69,6 +88,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.streams.ending = True
     app.state.resources.jobs.close()
+    app.state.resources.snapshots.close()
     app.state.resources.database.dispose()
 
 

@@ -17,7 +17,9 @@ class Settings(BaseSettings):
         description="Folder of the SQLite database and the first admin key.",
     )
     database_url: str | None = Field(
-        default=None, description="`postgresql://…` or `sqlite:///…`; by default SQLite in the data folder."
+        default=None,
+        pattern=r"^(postgresql(\+psycopg)?://|sqlite:///)",
+        description="`postgresql://…` or `sqlite:///…`; by default SQLite in the data folder.",
     )
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on.")
@@ -37,7 +39,11 @@ class Settings(BaseSettings):
     engine_threads: int = Field(default=2, ge=1, le=64, description="Batches computed at the same time, per process.")
     engine_queue: int = Field(default=64, ge=0, description="Asks that may wait for a thread, per process.")
     max_streams: int = Field(default=200, ge=0, description="Open event streams, per process.")
-    keep_answers_days: int = Field(default=30, ge=1, description="How long an Idempotency-Key is remembered.")
+    keep_answers_days: int = Field(
+        default=30,
+        ge=1,
+        description="How long an Idempotency-Key is remembered; older ones go at the next start.",
+    )
     log_format: Literal["json", "console"] = Field(default="json", description="How log lines look.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
 

@@ -34,8 +34,8 @@ class Run:
     """Multiplies the alpha of the theory."""
     information: float = 0.0
     batches: list[Numbers] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
-    """Dictionary size after each batch."""
+    dictionaries: list[Numbers] = field(default_factory=list)
+    """The one drawn after each batch."""
 
 
 @dataclass
@@ -85,7 +85,7 @@ def _feedback(made: Run, leverage: Array, batch: Numbers, measure: Measure, draw
     drawn = draw(len(made.batches), measured, chances)
     S = measured[drawn] if drawn.any() else measured[[np.argmax(leverage[measured])]]
     made.batches.append(batch)
-    made.sizes.append(len(S))
+    made.dictionaries.append(S)
     return _posterior(made, S)
 
 

@@ -21,6 +21,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 DIALECTS = ("sqlite", "postgresql")
 OPERATOR = Actor(SERVER, "test")
 
+# For tests of what no database has a part in.
+on_sqlite = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
+
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:

@@ -15,6 +15,7 @@ from app.api import problems
 from app.api.metrics import Metrics
 from app.domain.errors import BodyTooLarge, WrongOrigin
 
+METHODS = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 SECURITY_HEADERS = {
@@ -64,7 +65,8 @@ class Observed:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "unmatched")
-        self.metrics.requests.labels(scope["method"] if status != 405 else "other", route, status).inc()
+        method = scope["method"] if scope["method"] in METHODS else "other"  # anybody can make up more
+        self.metrics.requests.labels(method, route, status).inc()
         self.metrics.seconds.labels(route).observe(seconds)
         structlog.get_logger().info(
             "request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1e3, 2)
@@ -107,7 +109,7 @@ class BodyLimited:
         headers = Headers(scope=scope)
         most = self.most_json_bytes if "json" in headers.get("content-type", "json") else self.most_bytes
         declared = headers.get("content-length", "0")
-        if declared.isdigit() and int(declared) > most:
+        if declared.isdecimal() and int(declared) > most:
             await problems.refusal(BodyTooLarge(), scope.get("request_id"))(scope, receive, send)
             return
         received = 0

@@ -5,7 +5,7 @@ import socket
 import tempfile
 from pathlib import Path
 from typing import Annotated
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import typer
 import uvicorn
@@ -14,6 +14,7 @@ from sqlalchemy import make_url
 
 from app.domain.access import Actor, Role
 from app.services.access import SERVER, create_key
+from app.services.transactions import forget_old_answers
 from app.settings import Settings
 from app.storage import keys
 from app.storage.database import Database, open_database
@@ -34,6 +35,7 @@ def serve(
     settings = _settings(host=host, port=port, workers=workers, data=data)
     database = prepare(settings)
     fresh = first_admin_key(database, settings.admin_key_file)
+    forget_old_answers(database, settings.keep_answers_days)
     database.dispose()
     port = settings.port or _free_port(settings.host)
     _hand_down(settings, port)
@@ -59,8 +61,11 @@ def migrate_database() -> None:
 
 def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server listens on.")] = None) -> None:
     """Exit with 0 if the server on this machine is ready (for containers)."""
-    address = f"http://127.0.0.1:{port or Settings().port}/readyz"
-    with urlopen(address, timeout=3) as answer:
+    settings = Settings()
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104
+    name = settings.allowed_hosts[0] if "*" not in settings.allowed_hosts else host
+    request = Request(f"http://{_shown(host)}:{port or settings.port}/readyz", headers={"Host": name})
+    with urlopen(request, timeout=3) as answer:  # noqa: S310
         console.print(answer.read().decode())
 
 
@@ -100,13 +105,17 @@ def _hand_down(settings: Settings, port: int) -> None:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="nextbatch-metrics-")
 
 
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
 def _free_port(host: str) -> int:
     with socket.create_server((host, 0)) as listener:
         return int(listener.getsockname()[1])
 
 
 def _announce(settings: Settings, port: int, fresh: str | None) -> None:
-    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+    shown = _shown(settings.host)
     console.print(f"[bold]Nextbatch[/] listens on http://{shown}:{port}")
     console.print(f"  the page      http://{shown}:{port}/")
     console.print(f"  the API       http://{shown}:{port}/openapi.json")

@@ -2,27 +2,29 @@
 
 Notation (one meaning each, in the whole package; A candidates, dictionary of m members):
 
-| here                  | paper      | meaning                                                                             |
-|-----------------------|------------|-------------------------------------------------------------------------------------|
-| X (A, d)              | 𝒜          | features of the candidates; a candidate is its row number                           |
-| counts, sums (A,)     | X_t, y_t   | how often each candidate was measured, and the sum of its values                    |
-| pending (A,)          | –          | measurements handed out and not yet reported                                        |
-| S (m,)                | 𝒮          | the dictionary: numbers of measured candidates                                      |
-| D, J                  | –          | members that enter the dictionary; distinct candidates of some new measurements     |
-| Z (m, A)              | z(x)       | embedding, a column per candidate: Z_Sᵀ Z_S = K_SS                                  |
-| G, V = G + λI (m, m)  | ZᵀZ, V     | Σ_i counts_i z_i z_iᵀ; H = inv(chol(V)), so V⁻¹ = HᵀH                               |
-| w (m,), mean (A,)     | μ̃          | Σ_i sums_i z_i; zᵀ V⁻¹ w                                                            |
-| residual (A,)         | –          | k(x, x) − zᵀz                                                                       |
-| spread (A,)           | –          | zᵀ V⁻¹ z                                                                            |
-| leverage (A,)         | σ̃²         | residual/λ + spread, the paper's σ̃² including its 1/λ                               |
-| variance (A,)         | –          | λ·leverage, the posterior variance of f                                             |
-| beta, alpha           | β̃, α̃       | multiply √leverage: at the last feedback, and inside a batch                        |
-| lam, q_bar, threshold | λ, q̄, C̃    | regularisation, oversampling of the dictionary, largest drift inside a batch        |
-| delta, F, xi          | δ, F, ξ    | failure probability, norm of f, standard deviation of the noise                     |
-| fb                    | fb(t)      | the state after the last feedback, which a batch starts from                        |
+| here                  | paper    | meaning                                                                          |
+|-----------------------|----------|----------------------------------------------------------------------------------|
+| X (A, d)              | 𝒜        | features of the candidates; a candidate is its row number                        |
+| counts, sums (A,)     | X_t, y_t | how often each candidate was measured, and the sum of its values                 |
+| pending (A,)          | –        | measurements handed out and not yet reported                                     |
+| S (m,)                | 𝒮        | the dictionary: numbers of measured candidates                                   |
+| D, J                  | –        | members that enter the dictionary; distinct candidates of new measurements       |
+| Z (m, A)              | z(x)     | embedding, a column per candidate: Z_Sᵀ Z_S = K_SS                               |
+| G, V = G + λI (m, m)  | ZᵀZ, V   | Σ_i counts_i z_i z_iᵀ; H = inv(chol(V)), so V⁻¹ = HᵀH                            |
+| w (m,), mean (A,)     | μ̃        | Σ_i sums_i z_i; zᵀ V⁻¹ w                                                         |
+| residual (A,)         | –        | k(x, x) − zᵀz                                                                    |
+| spread (A,)           | –        | zᵀ V⁻¹ z                                                                         |
+| leverage (A,)         | σ̃²       | residual/λ + spread, the paper's σ̃² including its 1/λ                            |
+| variance (A,)         | –        | λ·leverage, the posterior variance of f                                          |
+| beta, alpha           | β̃, α̃     | multiply √leverage: at the last feedback, and inside a batch                     |
+| lam, q_bar, threshold | λ, q̄, C̃  | regularisation, oversampling of the dictionary, largest drift inside a batch     |
+| delta, F, xi          | δ, F, ξ  | failure probability, norm of f, standard deviation of the noise                  |
+| fb                    | fb(t)    | the state after the last feedback, which a batch starts from                     |
 
 Use:
 
+    from app.engine import Ask, Settings, certificate, choose, design, measure, start
+    from app.engine.kernels import Gaussian
     settings = Settings(kernel=Gaussian(0.5), lam=0.01, xi=0.1, F=1.0)
     state = start(X, settings)
     first = design(state, Ask(max_size=5))
@@ -30,14 +32,15 @@ Use:
     for number in range(1, 6):
         batch = choose(state, Ask(number, max_size=10))
         state = measure(state, batch.picks, [f(x) for x in batch.picks])
-    sure = certificate(state)
-    print(sure.recommended, sure.regret_bound)
+    print(certificate(state))
 
-Reading order: settings, state, embedding, updates, removal, dictionary, events, starts, history; then confidence, hallucination, shortlist,
-rules, local, exact, batch, design; then family, saving. `stability` holds every numerical rescue.
+Reading order: settings, state, embedding, updates, removal, dictionary, events, history, starts; then confidence,
+hallucination, shortlist, rules, local, exact, batch, design; then family, saving. `stability` holds every numerical
+rescue, `rows` and `randomness` what makes states shareable and replayable.
 
-Determinism: on one build (numpy, scipy, BLAS, one thread) every verb is a pure function of its arguments, to the last bit. The same calls
-in the same order give the same bits, also when the state is saved and loaded between any two of them.
+Determinism: on one build (numpy, scipy, BLAS, one thread) every verb is a pure function of its arguments, to the last
+bit. The same calls in the same order give the same bits, also when the state is saved and loaded between any two of
+them. Another order of calls (two reports taken in at once instead of one after the other) is another history.
 """
 
 from app.engine.ask import Ask, Batch
@@ -49,7 +52,7 @@ from app.engine.family import FAMILY, Member, member
 from app.engine.randomness import rng_at
 from app.engine.saving import load, save
 from app.engine.settings import Settings
-from app.engine.starts import revise, start, start_from
+from app.engine.starts import reconfigure, revise, start, start_from
 from app.engine.state import State
 
 __all__ = [
@@ -71,6 +74,7 @@ __all__ = [
     "load",
     "measure",
     "member",
+    "reconfigure",
     "revise",
     "rng_at",
     "save",

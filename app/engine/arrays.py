@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import blas
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 """Candidate numbers: rows of X."""
 Flags = NDArray[np.bool_]
 
-BLOCK = 8192
+BLOCK = 4096
 """Candidates per block: a block of Z stays in the cache, and no sweep needs a second array as large as Z."""
 
 
@@ -25,3 +26,11 @@ def square_sums(rows: Array) -> Array:
     np.square(rows, out=rows)
     total: Array = rows.sum(axis=0)
     return total
+
+
+def triangular_product(L: Array, B: Array) -> Array:
+    """L B for a lower triangular L (m, m) and B (m, n), at half the cost of a full product; overwrites B."""
+    if B.size == 0:
+        return B
+    product: Array = blas.dtrmm(1.0, L.T, B.T, side=1, lower=0, overwrite_b=1).T
+    return product

@@ -1,4 +1,4 @@
-"""One batch (Algorithm 1): choose the argmax of the UCB, shrink the leverages as if it were measured, until the rule says stop.
+"""One batch (Algorithm 1): choose the argmax of the UCB, shrink the leverages as if it were measured, and so on.
 
     ucb(x) = mean_fb(x) + alpha·√leverage_t(x)
 
@@ -94,7 +94,7 @@ class _Growing:
         return np.concatenate(self._picks), np.concatenate(self._ucb)
 
     def _length(self, pick: Pick) -> int:
-        """How often in a row: the one that breaks the rule included, beyond it only up to the smallest size asked for."""
+        """How often in a row: the one that breaks the rule included; once it is broken, only up to min_size."""
         n = min(pick.run, self._ask.max_size - self._size)
         if not self._broken:
             room = self._rule.room(pick, n)

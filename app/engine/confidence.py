@@ -49,7 +49,7 @@ def bounds(state: State) -> tuple[Array, Array]:
 
 
 def certificate(state: State) -> Certificate:
-    """The recommended candidate and how much better another could still be, among the available ones (all, if none is)."""
+    """Which candidate to recommend and how much better another could be, among the available ones (all, if none is)."""
     lcb, ucb = bounds(state)
     numbers = np.flatnonzero(state.available) if state.available.any() else np.arange(len(lcb))
     recommended = int(numbers[np.argmax(lcb[numbers])])

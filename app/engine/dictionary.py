@@ -1,7 +1,7 @@
 """Resparsification: which measured candidates carry the approximation (Algorithm 1, lines 11–16).
 
-Each past measurement of x enters with probability p = min(1, q̄·leverage_fb(x)); a candidate measured n times is therefore a
-member with probability 1 − (1 − p)ⁿ, drawn once.
+Each past measurement of x enters with probability p = min(1, q̄·leverage_fb(x)); a candidate measured n times is
+therefore a member with probability 1 − (1 − p)ⁿ, drawn once.
 """
 
 import math
@@ -13,8 +13,8 @@ from app.engine.randomness import rng_at
 from app.engine.settings import Settings
 
 SURPLUS = 0.5
-"""Lazy: members that lost the draw stay while they are at most this share of the dictionary; when they are more, those of
-the smallest leverage go until they are half as many."""
+"""Lazy: members that lost the draw stay while they are at most this share of the dictionary; when they are more, those
+of the smallest leverage go until they are half as many."""
 
 
 def inclusion(leverage: Array, counts: Numbers, q_bar: float) -> Array:

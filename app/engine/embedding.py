@@ -8,7 +8,7 @@ Costs O(A·m²): one product with L⁻¹, one with H = inv(chol(V)), block by bl
 
 import numpy as np
 
-from app.engine.arrays import Array, Numbers, blocks, square_sums
+from app.engine.arrays import Array, Numbers, blocks, square_sums, triangular_product
 from app.engine.rows import Rows
 from app.engine.stability import Rescues, cut, independent, inverse_cholesky, not_negative
 from app.engine.state import State
@@ -36,11 +36,11 @@ def from_scratch(state: State, S: Numbers, rescues: Rescues) -> State:
     mean, residual, spread = (np.empty(len(state.X)) for _ in range(3))
     for block in blocks(len(state.X)):
         X = state.X[block]
-        Z_block = L_inv @ columns(state, S, X, rescues)
+        Z_block = triangular_product(L_inv, columns(state, S, X, rescues))
         Z[:, block] = Z_block
         mean[block] = theta @ Z_block
-        spread[block] = square_sums(H @ Z_block)
-        residual[block] = not_negative(prior(state, X, rescues) - square_sums(Z_block))
+        residual[block] = not_negative(prior(state, X, rescues) - (Z_block**2).sum(axis=0))
+        spread[block] = square_sums(triangular_product(H, Z_block))
     mean = cut(mean, "means cut", rescues)
     return state.but(S=S, rows=rows, G=G, H=H, w=w, mean=mean, residual=residual, spread=spread, updates=0)
 
@@ -62,7 +62,7 @@ def _moments(state: State, S: Numbers, L_inv: Array, rescues: Rescues) -> tuple[
     measured = state.measured
     for block in blocks(len(measured)):
         i = measured[block]
-        Z_i = L_inv @ columns(state, S, state.X[i], rescues)
+        Z_i = triangular_product(L_inv, columns(state, S, state.X[i], rescues))
         G += (Z_i * state.counts[i]) @ Z_i.T
         w += Z_i @ state.sums[i]
     return G, w

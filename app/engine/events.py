@@ -26,12 +26,13 @@ def measure(
     if len(new.numbers) == 0:
         return state
     J = new.numbers
-    information = state.information + float(new.repeats @ np.log1p(3 * state.leverage[J]))
+    leverage = state.leverage
+    information = state.information + float(new.repeats @ np.log1p(3 * leverage[J]))
     pending, latest = state.pending.copy(), state.latest.copy()
     latest[J] = state.step + 1
     if expected:
         pending[J] = np.maximum(0, pending[J] - new.repeats)
-    state = _next(state, new, rescues)
+    state = _next(state, new, leverage, rescues)
     rescued = dict(Rescues(state.rescues) + rescues)
     return state.but(information=information, pending=pending, latest=latest, step=state.step + 1, rescues=rescued)
 
@@ -61,6 +62,8 @@ def add_candidates(state: State, X: ArrayLike) -> State:
     Z_extra = np.linalg.solve(state.Z[:, state.S].T, K_S) if m else K_S
     rows, Z = Rows.empty(A + n).reserve(m)
     Z[:, :A], Z[:, A:] = state.Z, Z_extra
+    mean = cut((state.H.T @ (state.H @ state.w)) @ Z_extra, "means cut", rescues)
+    residual = not_negative(prior(state, extra, rescues) - (Z_extra**2).sum(axis=0))
     none = np.zeros(n, dtype=np.int64)
     return state.but(
         X=np.concatenate((state.X, extra)),
@@ -70,10 +73,8 @@ def add_candidates(state: State, X: ArrayLike) -> State:
         available=np.concatenate((state.available, np.ones(n, dtype=bool))),
         latest=np.concatenate((state.latest, none)),
         rows=rows,
-        mean=np.concatenate((state.mean, cut(state.w @ state.H.T @ state.H @ Z_extra, "means cut", rescues))),
-        residual=np.concatenate(
-            (state.residual, not_negative(prior(state, extra, rescues) - (Z_extra**2).sum(axis=0)))
-        ),
+        mean=np.concatenate((state.mean, mean)),
+        residual=np.concatenate((state.residual, residual)),
         spread=np.concatenate((state.spread, ((state.H @ Z_extra) ** 2).sum(axis=0))),
         rescues=dict(Rescues(state.rescues) + rescues),
     )
@@ -91,13 +92,12 @@ def _summed(state: State, numbers: Numbers, values: Array, repeats: Numbers, res
     return Measurements(J, counts, cut(sums, "values cut", rescues))
 
 
-def _next(state: State, new: Measurements, rescues: Rescues) -> State:
+def _next(state: State, new: Measurements, leverage: Array, rescues: Rescues) -> State:
     """The posterior with new measurements, incrementally when little changes, else from scratch."""
     J = new.numbers
     counts, sums = state.counts.copy(), state.sums.copy()
     counts[J] += new.repeats
     sums[J] += new.sums
-    leverage = state.leverage
     drawn = draw(state.settings, state.step, leverage, counts)
     out = leaving(state.S, drawn, leverage, state.settings.resparsify)
     D = np.setdiff1d(drawn, state.S)

@@ -2,10 +2,11 @@
 
 For the distinct candidates B of the batch with multiplicities n, M = (diag(1/n) + C_BB)⁻¹ and C_B(x) = cov_fb(x, B):
 
-    unprojected:  cov_t(x, j) = cov_fb(x, j) − C_B(x)ᵀ M C_B(j)                 leverage(x) −= cov_t(x, j)²·n/(1 + n·cov_t(j, j))
-    projected:    a = V_t⁻¹z_j,                                                 leverage(x) −= (aᵀz(x))²·n/(1 + n·aᵀz_j)
+    unprojected:  cov_t(x, j) = cov_fb(x, j) − C_B(x)ᵀ M C_B(j)    leverage(x) −= cov_t(x, j)²·n/(1 + n·cov_t(j, j))
+    projected:    a = V_t⁻¹z_j                                     leverage(x) −= (aᵀz(x))²·n/(1 + n·aᵀz_j)
 
-Both bounds of the lemmas are at least these ratios, so they are looked at first, and the exact ones only when they do not suffice.
+Both bounds of the lemmas are at least these ratios, so they are looked at first, and the exact ones only when they do
+not suffice.
 """
 
 from dataclasses import dataclass
@@ -40,25 +41,26 @@ class ExactRule(Rule):
     def __init__(self, state: State, rescues: Rescues) -> None:
         super().__init__(state.settings.threshold)
         self._state, self._rescues = state, rescues
-        self._local = LocalRule(state, rescues)
+        self._local: LocalRule | None = LocalRule(state, rescues)
         self._waiting: list[tuple[int, int]] = []
         self._drift: _Drift | None = None
 
     def bound_if(self, pick: Pick, n: int) -> float:
-        """The cheaper bounds where they are enough, else the smallest of all."""
-        cheap = self._local.bound_if(pick, n)
+        """The local bound where it is enough, else the true ratio."""
+        cheap = self._local.bound_if(pick, n) if self._local else np.inf
         if self.holds(cheap):
             return cheap
         return min(cheap, self._caught_up().ratio_if(pick.number, n))
 
     def add(self, pick: Pick, n: int) -> None:
-        """Count it, exactly only when that is needed."""
-        self._local.add(pick, n)
+        """Count it, exactly only when that is needed; a local bound that has failed will never hold again."""
+        if self._local:
+            self._local.add(pick, n)
+            self._local = self._local if self.holds(self._local.bound_if(pick, 0)) else None
         self._waiting.append((pick.number, n))
 
     def _caught_up(self) -> "_Drift":
-        if self._drift is None:
-            self._drift = _Drift(self._state, self._rescues)
+        self._drift = self._drift or _Drift(self._state, self._rescues)
         for number, n in self._waiting:
             self._drift.add(number, n)
         self._waiting = []

@@ -1,6 +1,7 @@
 """The family by name: one engine, differently configured, and baselines behind the same interface.
 
-A member is a function `choose(state, ask) -> Batch` and the settings it insists on; `measure` and the other verbs serve all.
+A member is a function `choose(state, ask) -> Batch` and the settings it insists on; `measure` and the other verbs
+serve all.
 """
 
 from dataclasses import dataclass, field

@@ -4,10 +4,11 @@ Projected, as in Algorithm 1: candidate j chosen n times, with a = V⁻¹z_j and
 
     V⁻¹ −= a aᵀ·n/(1 + n·v)        spread(x) −= (aᵀz(x))²·n/(1 + n·v)        spread(j) = v/(1 + n·v)
 
-Full: j is first let into the embedding of this batch with the part of it the dictionary does not see, a coordinate on which
-nothing has been measured yet, so that no leverage changes; then the same formulas take all of cov(x, j) into account:
+Full: j is first let into the embedding of this batch with the part of it the dictionary does not see, a coordinate on
+which nothing has been measured yet, so that no leverage changes; then the same formulas take all of cov(x, j) into
+account:
 
-    c(x) = (k(x, j) − z_jᵀz(x)) / √residual(j)        residual(x) −= c²,  spread(x) += c²/λ,  V gains a diagonal entry λ
+    c(x) = (k(x, j) − z_jᵀz(x)) / √residual(j)     residual(x) −= c²,  spread(x) += c²/λ,  V gains a diagonal entry λ
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from app.engine.state import State
 
 @dataclass
 class Points:
-    """Some candidates and what is known of them now; z (n, m + b) has a coordinate for every member added in the batch."""
+    """Some candidates and what is known of them now; z (n, m + b), b coordinates having joined in this batch."""
 
     numbers: Numbers
     z: Array

@@ -1,13 +1,13 @@
-"""A dictionary for measurements from before, never at a cost cubic in their number (Lemma 2 without a history of batches).
+"""A dictionary for measurements from before, never at a cost cubic in their number (Lemma 2 without batches).
 
-Few distinct candidates: their exact leverages. Many: BLESS (Rudi, Calandriello, Carratino, Rosasco 2018), bottom-up. At a large λ every
-leverage is small and a handful of members is enough; each halving of λ takes its members with the leverages that the members of
-the level before provide:
+Few distinct candidates: their exact leverages. Many: BLESS (Rudi, Calandriello, Carratino, Rosasco 2018), bottom-up.
+At a large λ every leverage is small and a handful of members is enough; each halving of λ draws its members with the
+leverages that the members of the level before provide:
 
     leverage_λ(x) ≈ (k(x, x) − k_S(x)ᵀ (K_SS + λ diag(π/counts))⁻¹ k_S(x)) / λ
 
-where π are the probabilities with which the members of S were drawn. Leverages are at most κ²/λ, so that only a uniform share
-q̄·κ²/λ of the measurements has to be looked at.
+where π are the probabilities with which the members of S were drawn. Leverages are at most κ²/λ, so that only a
+uniform share q̄·κ²/λ of the measurements has to be looked at.
 """
 
 import numpy as np

@@ -2,15 +2,16 @@
 
     cov_fb(x, j) = (k(x, j) − z(x)ᵀz_j)/λ + z(x)ᵀV⁻¹z_j
 
-Short proof: with u = A^(−1/2)φ/‖A^(−1/2)φ‖ and C = A^(−1/2) BᵀB A^(−1/2) the ratio is 1/(uᵀ(I + C)⁻¹u) ≤ uᵀ(I + C)u by Cauchy–Schwarz. It is
-needed for the projected and for the unprojected operator, neither of which dominates the other: the larger counts.
+Short proof: with u = A^(−1/2)φ/‖A^(−1/2)φ‖ and C = A^(−1/2) BᵀB A^(−1/2) the ratio is 1/(uᵀ(I + C)⁻¹u) ≤ uᵀ(I + C)u
+by Cauchy–Schwarz. It is needed for the projected and for the unprojected operator, neither of which dominates the
+other: the larger counts.
 """
 
 import numpy as np
 
 from app.engine.arrays import Array, Numbers, blocks
 from app.engine.embedding import columns, prior
-from app.engine.rules import GlobalRule, Rule
+from app.engine.rules import Rule
 from app.engine.shortlist import Pick
 from app.engine.stability import Rescues
 from app.engine.state import State
@@ -41,46 +42,64 @@ def reliable(state: State, rescues: Rescues) -> Numbers:
 
 
 class LocalRule(Rule):
-    """The global rule while it holds; then max_x 1 + max(Σ_s cov_fb(x, x_s)², Σ_s (z(x)ᵀV⁻¹z(x_s))²) / leverage_fb(x)."""
+    """max_x 1 + max(Σ_s cov_fb(x, x_s)², Σ_s (zᵀV⁻¹z_s)²) / leverage_fb(x), looked at only when it has to be.
+
+    By Cauchy–Schwarz a candidate s adds at most leverage_fb(x_s) to it. So the bound of the last sweep plus the
+    leverages since (at the start: the global rule) decides many steps, and the rows that wait are swept together.
+    """
 
     def __init__(self, state: State, rescues: Rescues) -> None:
         super().__init__(state.settings.threshold)
         self._state, self._rescues = state, rescues
-        self._global = GlobalRule(state)
+        self._leverage = state.leverage
+        self._swept = 1.0
+        self._since = 0.0
         self._waiting: list[tuple[int, int]] = []
         self._sums: tuple[Array, Array] | None = None
-        self._reliable = np.zeros(0, dtype=np.int64)
+        self._reliable = reliable(state, rescues)
         self._row: tuple[int, tuple[Array, Array]] | None = None
 
     def bound_if(self, pick: Pick, n: int) -> float:
-        """The global bound where it is enough, else the smaller of the two."""
-        cheap = self._global.bound_if(pick, n)
-        if self.holds(cheap):
+        """The cheap bound where it is enough, else the true one."""
+        if not self.holds(self._cheap(pick, n)):
+            self._catch_up()
+        cheap = self._cheap(pick, n)
+        if n == 0 or self.holds(cheap):
             return cheap
-        full, projected = self._caught_up()
-        full_j, projected_j = self._squares(pick.number)
-        x = self._reliable
-        sums = np.maximum(full[x] + n * full_j[x], projected[x] + n * projected_j[x])
-        return min(cheap, 1 + float((sums / self._leverage[x]).max(initial=0.0)))
+        return min(cheap, self._bound_with(*self._squares(pick.number), n))
 
     def add(self, pick: Pick, n: int) -> None:
-        """Count it in both bounds, in the local one only when that is needed."""
-        self._global.add(pick, n)
+        """Let it wait for the next sweep."""
         self._waiting.append((pick.number, n))
+        self._since += n * float(self._leverage[pick.number])
 
-    def _caught_up(self) -> tuple[Array, Array]:
-        """The two sums of squares, candidates that still wait included."""
-        state = self._state
+    def _cheap(self, pick: Pick, n: int) -> float:
+        return self._swept + self._since + n * float(self._leverage[pick.number])
+
+    def _catch_up(self) -> None:
+        """Sweep the candidates that wait into the two sums of squares."""
+        if not self._waiting:
+            return
         if self._sums is None:
-            self._sums = np.zeros(len(state.X)), np.zeros(len(state.X))
-            self._leverage, self._reliable = state.leverage, reliable(state, self._rescues)
+            self._sums = np.zeros(len(self._leverage)), np.zeros(len(self._leverage))
         for start in range(0, len(self._waiting), TOGETHER):
-            self._add_rows(self._waiting[start : start + TOGETHER])
-        self._waiting = []
-        return self._sums
+            self._add_rows(self._waiting[start : start + TOGETHER], *self._sums)
+        cheap = self._swept + self._since
+        self._swept, self._since, self._waiting = min(cheap, self._bound_with(*self._sums, 0)), 0.0, []
 
-    def _add_rows(self, chosen: list[tuple[int, int]]) -> None:
-        full, projected = self._sums or self._caught_up()
+    def _bound_with(self, full: Array, projected: Array, n: int) -> float:
+        """1 + max_x max(both sums + n more squares) / leverage_fb; n = 0: the sums themselves."""
+        x = self._reliable
+        sums = np.maximum(full[x], projected[x]) if n == 0 else self._with_more(full, projected, n)
+        return 1 + float((sums / self._leverage[x]).max(initial=0.0))
+
+    def _with_more(self, full: Array, projected: Array, n: int) -> Array:
+        x = self._reliable
+        if self._sums is None:
+            return n * np.maximum(full[x], projected[x])
+        return np.maximum(self._sums[0][x] + n * full[x], self._sums[1][x] + n * projected[x])
+
+    def _add_rows(self, chosen: list[tuple[int, int]], full: Array, projected: Array) -> None:
         if len(chosen) == 1:
             ((number, n),) = chosen
             full_j, projected_j = self._squares(number)

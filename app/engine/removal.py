@@ -1,7 +1,7 @@
 """Members that leave the dictionary: a rotation of Z that costs O(A·m) per member, instead of O(A·m²) from scratch.
 
-The z of the members that stay span all but r directions U (m, r) of the embedding. A block reflector turns U into the last r
-axes, which are then cut off:
+The z of the members that stay span all but r directions U (m, r) of the embedding. A block reflector turns U into the
+last r axes, which are then cut off:
 
     W = U·O with its last block W_b symmetric positive semidefinite (O from the singular vectors of U's last block)
     Y = W + [0; I],   P = I − Y (I + W_b)⁻¹ Yᵀ  is orthogonal and  P W = −[0; I]
@@ -26,7 +26,7 @@ def remove(state: State, leaving: Flags, rescues: Rescues) -> State:
     if r == 0:
         return state
     m, stay = len(state.S), len(state.S) - r
-    U = linalg.qr(state.Z[:, state.S[~leaving]])[0][:, stay:]
+    U = np.asarray(linalg.qr(state.Z[:, state.S[~leaving]])[0][:, stay:], dtype=float)
     lost = inverse_cholesky(U.T @ _solve(state, U), rescues) @ _solve(state, U).T
     Y, mix = _reflector(U)
     rotate = np.eye(m) - Y @ mix @ Y.T

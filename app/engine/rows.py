@@ -6,14 +6,15 @@ import numpy as np
 
 from app.engine.arrays import Array
 
-SPARE = 16
+SPARE = 64
+"""Rows kept free behind those in use, at least; memory never written to costs nothing."""
 
 
 class Rows:
     """An immutable (m, A) array whose successors share its memory.
 
-    `appended` writes the new rows behind the old ones when nobody has done so before, else into a copy: a version that was
-    handed out keeps its values for ever. This makes the next state of a study O(A) instead of O(A·m).
+    `reserve` gives the memory behind the old rows when nobody has taken it before, else a copy: a version that was
+    handed out keeps its values for ever, and the next state of a study need not copy the rows of the last.
     """
 
     def __init__(self, array: Array, memory: "_Memory | None" = None) -> None:
@@ -31,7 +32,8 @@ class Rows:
         m, width = self.array.shape
         memory = self._memory
         if not memory.claim(m, m + extra):
-            memory = _Memory(np.empty((m + extra + max(SPARE, m // 4), width)), m + extra)
+            taken = m + extra
+            memory = _Memory(np.empty((taken + max(SPARE, taken // 2), width)), taken)
             memory.array[:m] = self.array
         fresh = memory.array[m : m + extra]
         return Rows(memory.array[: m + extra], memory), fresh

@@ -1,7 +1,7 @@
 """When a batch must end: each rule bounds max_x leverage_fb(x) / leverage_t(x), the drift of the confidence bounds.
 
-A batch goes on while the bound, the candidate just chosen included, is at most the threshold C̃. Pending candidates of other open batches
-are its first members.
+A batch goes on while the bound, the candidate just chosen included, is at most the threshold C̃. Pending candidates of
+other open batches are its first members.
 """
 
 from abc import ABC, abstractmethod
@@ -34,7 +34,7 @@ class Rule(ABC):
         return bound <= self._threshold
 
     def room(self, pick: Pick, most: int) -> int:
-        """How many more choices of `pick`, up to `most`, the rule allows; the bound only grows, so bisection finds it."""
+        """How many more choices of `pick`, up to `most`, the rule allows; the bound only grows: bisection."""
         fits, limit = 0, 1
         while limit <= most and self.holds(self.bound_if(pick, limit)):
             fits, limit = limit, 2 * limit

@@ -13,8 +13,8 @@ from app.engine.settings import Settings
 from app.engine.state import State
 
 FORMAT = 1
-ARRAYS = ["counts", "sums", "pending", "available", "latest", "S", "G", "H", "w", "mean", "residual", "spread"]
-SCALARS = ["information", "step", "updates"]
+ARRAYS = ("counts", "sums", "pending", "available", "latest", "S", "G", "H", "w", "mean", "residual", "spread")
+SCALARS = ("information", "step", "updates")
 
 
 def save(state: State) -> dict[str, Any]:
@@ -32,6 +32,8 @@ def load(saved: dict[str, Any], X: Array) -> State:
     Z = np.asarray(saved["Z"], dtype=float)
     if len(X) != Z.shape[1]:
         raise ValueError(f"{len(X)} rows of features for a state of {Z.shape[1]} candidates")
+    arrays: dict[str, Any] = {name: np.array(saved[name]) for name in ARRAYS}
+    scalars: dict[str, Any] = {name: saved[name] for name in SCALARS}
     rows, fresh = Rows.empty(len(X)).reserve(len(Z))
     fresh[:] = Z
     return State(
@@ -39,6 +41,6 @@ def load(saved: dict[str, Any], X: Array) -> State:
         X=np.ascontiguousarray(X, dtype=float),
         rows=rows,
         rescues=dict(saved["rescues"]),
-        **{name: np.array(saved[name]) for name in ARRAYS},
-        **{name: saved[name] for name in SCALARS},
+        **arrays,
+        **scalars,
     )

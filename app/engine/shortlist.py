@@ -1,10 +1,11 @@
 """The argmax of the UCB without looking at every candidate: only those near the top are kept up to date.
 
-Inside a batch leverages only fall, so a UCB of the start of the batch is an upper bound for ever. A few hundred candidates with the
-highest ones are kept exact; as long as the best of them stands before everything outside, it is the argmax of all. Otherwise the list grows.
+Inside a batch leverages only fall, so a UCB of the start of the batch is an upper bound throughout. The candidates with
+the highest ones are kept exact; as long as the best of them stands before everything outside, it is the argmax of all.
+Otherwise the list grows.
 
-UCBs are compared to nine digits, as whole multiples (`keys`) of a quantum; equal keys go to the smallest number. So candidates whose
-values differ by rounding alone are ties, and the same one is chosen however its value was computed.
+UCBs are compared to nine digits, as whole multiples (`keys`) of a quantum; equal keys go to the smallest number. So
+candidates whose values differ by rounding alone are ties, and the same one is chosen however its value was computed.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ UNLIMITED = 2**62
 
 @dataclass(frozen=True)
 class Pick:
-    """The candidate to choose next: its mean, residual/λ and zᵀV⁻¹z now, and how often in a row it is surely the argmax."""
+    """The candidate to choose next: its mean, residual/λ and zᵀV⁻¹z now; `run`: how often in a row it surely is."""
 
     number: int
     mean: float
@@ -35,7 +36,7 @@ class Pick:
 
     def leverages(self, n: int) -> Array:
         """Its leverage before each of n choices in a row: base + v/(1 + c·v), c = 0 … n − 1."""
-        return self.base + self.spread / (1 + np.arange(n) * self.spread)
+        return self.base + self.spread / (1 + np.arange(n, dtype=float) * self.spread)
 
 
 class Shortlist:
@@ -119,8 +120,8 @@ class Shortlist:
         return Pick(pick.number, pick.mean, pick.base, pick.spread, max(1, run))
 
     def _run(self, pick: Pick, place: int) -> int:
-        """How often in a row `pick` is the argmax for certain: its UCB after c choices has a closed form, and the present
-        UCBs of all others bound theirs. A run cut short is simply continued by the next pick."""
+        """How often in a row `pick` is the argmax for certain: its UCB after c choices has a closed form, and the
+        present UCBs of all others bound theirs. A run cut short is simply continued by the next pick."""
         needed = self._needed(pick.number, place)
         width = ((needed - 0.5) * self._quantum - pick.mean) / self._alpha if self._alpha > 0 else -np.inf
         if width <= 0 or pick.base >= width**2:

@@ -1,8 +1,8 @@
 """The numerical ladder: every rescue of the engine, in one place, counted and reported.
 
-Rungs, from harmless to serious: a dependent dictionary member is left out ("dependent members left out"), a rounding error
-below zero is cut, a factorisation gets jitter ("jitter"), a value beyond the range of squares is cut ("values cut"), a
-kernel value that is not a number becomes 0 ("kernel values cut").
+Rungs, from harmless to serious: a rounding error below zero is cut; a dependent dictionary member is left out
+("dependent members left out"); a factorisation gets jitter ("jitter"); a value so large that its square would overflow
+is cut ("values cut", "means cut", "kernel values cut"), and one that is not a number becomes 0.
 """
 
 from collections import Counter

@@ -40,26 +40,31 @@ def start(X: ArrayLike, settings: Settings) -> State:
 
 
 @np.errstate(all="ignore")
-def start_from(X: ArrayLike, settings: Settings, counts: ArrayLike, sums: ArrayLike, step: int = 1) -> State:
+def start_from(X: ArrayLike, settings: Settings, counts: ArrayLike, sums: ArrayLike, step: int = 0) -> State:
     """Historical data: counts (A,) measurements of each candidate, and the sums (A,) of their values.
 
     `step` addresses the draw of the dictionary. The running sum of Theorem 2 begins with `information_bound`.
     """
-    return revise(start(X, settings).but(step=step - 1), counts, sums)
+    return revise(start(X, settings).but(step=step), counts, sums)
 
 
 @np.errstate(all="ignore")
 def revise(state: State, counts: ArrayLike, sums: ArrayLike) -> State:
-    """Other counts and sums than before (a correction, a retraction): the posterior from scratch, a dictionary drawn anew."""
+    """Other counts and sums than before (a correction, a retraction): all from scratch, with a new dictionary."""
     rescues = Rescues()
     new_counts, new_sums = np.array(counts, dtype=np.int64), cut(np.array(sums, dtype=float), "values cut", rescues)
     if (new_counts < 0).any() or new_counts.shape != (len(state.X),) or new_sums.shape != new_counts.shape:
         raise ValueError("counts and sums need one entry per candidate, counts none below zero")
-    step = state.step + 1
-    latest = np.where(new_counts > 0, np.where(new_counts > state.counts, step, np.maximum(state.latest, 1)), 0)
-    state = state.but(counts=new_counts, sums=np.where(new_counts > 0, new_sums, 0.0), latest=latest, step=step)
+    now = state.step + 1
+    latest = np.where(new_counts > 0, np.where(new_counts > state.counts, now, np.maximum(state.latest, 1)), 0)
+    state = state.but(counts=new_counts, sums=np.where(new_counts > 0, new_sums, 0.0), latest=latest)
     state = _seen(state, dictionary_of(state, rescues), rescues)
-    return state.but(information=information_bound(state))
+    return state.but(information=information_bound(state), step=now)
+
+
+def reconfigure(state: State, settings: Settings) -> State:
+    """The same study under another kernel, λ or anything else: what auto mode does before a batch."""
+    return revise(state.but(settings=settings), state.counts, state.sums)
 
 
 def _seen(state: State, S: Numbers, rescues: Rescues | None = None) -> State:

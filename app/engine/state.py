@@ -52,7 +52,7 @@ class State:
     rescues: dict[str, int] = field(default_factory=dict)
 
     @property
-    def Z(self) -> Array:
+    def Z(self) -> Array:  # noqa: N802
         """(m, A) the embedding of every candidate."""
         return self.rows.array
 

@@ -85,18 +85,19 @@ def _independent_members(state: State, D: Numbers, rescues: Rescues) -> _Added:
 
 def _grown(state: State, added: _Added, rescues: Rescues) -> tuple[Array, Array]:
     """G and w with the rows of the new members, from the measured candidates alone."""
+    if len(added.D) == 0:
+        return state.G, state.w
     m, measured = len(state.S), state.measured
     both = m + len(added.D)
     G, w = np.zeros((both, both)), np.zeros(both)
-    if len(added.D):
-        for block in blocks(len(measured)):
-            i = measured[block]
-            Z_i = state.Z[:, i]
-            z_D = added.embed(columns(state, added.D, state.X[i], rescues), added.Z_D.T @ Z_i)
-            weighted = z_D * state.counts[i]
-            G[m:, :m] += weighted @ Z_i.T
-            G[m:, m:] += weighted @ z_D.T
-            w[m:] += z_D @ state.sums[i]
+    for block in blocks(len(measured)):
+        i = measured[block]
+        Z_i = state.Z[:, i]
+        z_D = added.embed(columns(state, added.D, state.X[i], rescues), added.Z_D.T @ Z_i)
+        weighted = z_D * state.counts[i]
+        G[m:, :m] += weighted @ Z_i.T
+        G[m:, m:] += weighted @ z_D.T
+        w[m:] += z_D @ state.sums[i]
     G[:m, :m], G[:m, m:], w[:m] = state.G, G[m:, :m].T, state.w
     return G, w
 

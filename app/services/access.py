@@ -16,6 +16,7 @@ from app.services import studies
 from app.storage import keys
 from app.storage import studies as study_rows
 
+LATEST = datetime(9999, 1, 1, tzinfo=UTC)  # later ones leave the calendar when their time zone changes
 _SPELLING = re.compile(r"nb_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 
 # Who acts when nobody has a key yet: the command line on the server's own machine.
@@ -31,8 +32,8 @@ def create_key(
     expires_at: datetime | None = None,
 ) -> tuple[Key, str]:
     """A new key and its spelling, which is never seen again: only its SHA-256 is kept."""
-    if expires_at is not None and expires_at <= datetime.now(UTC):
-        raise Invalid([Finding("expired", "Must lie in the future.", pointer="/expires_at")])
+    if expires_at is not None and not datetime.now(UTC) < expires_at < LATEST:
+        raise Invalid([Finding("expired", "Must lie in the future, before the year 9999.", pointer="/expires_at")])
     expiry = stamp(expires_at) if expires_at else None
     key = Key(token_hex(6), name, role, now(), expires_at=expiry, studies=granted)
     secret = token_urlsafe(32)

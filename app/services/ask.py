@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import TimeoutError as StillRunning
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import structlog
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.domain.access import Actor
 from app.domain.answers import Answer
 from app.domain.batches import Batch, Suggestion
-from app.domain.errors import BatchNotFound, Conflict, Invalid, Refusal
+from app.domain.errors import BatchNotFound, Conflict, Invalid, Overloaded, Refusal
 from app.domain.findings import Finding
 from app.domain.studies import Configuration, Study
 from app.services import stopping, studies
@@ -86,7 +89,8 @@ def _compute(resources: Resources, write: Writing, name: str, request: AskReques
             answer = write.once(render, _issue, name, issue)
         except _Outdated:
             continue
-        _remember(resources, study, model)
+        with suppress(Overloaded):
+            resources.snapshots.start(study.id, partial(_remember, resources, study, model))
         return answer
     raise Conflict("Too many ask at the same time; try again.")
 
@@ -182,8 +186,8 @@ def _issue(connection: Connection, actor: Actor, name: str, issue: Issue) -> Ask
 
 
 def _remember(resources: Resources, study: Study, model: Model) -> None:
-    """Keep the model for the next process. The batch is issued: nothing that goes wrong here matters to anyone."""
+    """Keep the model for the next process, after the answer. Nothing that goes wrong here matters to anyone."""
     try:
         resources.models.save(study, model)
-    except Refusal as error:
-        structlog.get_logger().warning("snapshot not kept", study=study.name, code=error.code)
+    except (Refusal, SQLAlchemyError) as error:
+        structlog.get_logger().warning("snapshot not kept", study=study.name, error=repr(error))

@@ -1,7 +1,7 @@
 """Which candidates, in which order: filters, sort and page over all of a study's candidates."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
 from typing import Any
@@ -18,12 +18,17 @@ from app.domain.studies import Study
 from app.services import studies
 from app.services.candidate_set import Candidate, CandidateSet, Value
 from app.services.resources import Resources
+from app.services.summary import head, view_of
+from app.services.transactions import Reading
 
 ROWS_AT_ONCE = 2_000
 _CONDITION = re.compile(r"(?P<column>.+?)(?P<sign>>=|<=|=|<|>)(?P<value>.*)", re.DOTALL)
 _SIGNS = {"=": eq, "<": lt, ">": gt, "<=": le, ">=": ge}
 
+POSTERIOR = ("mean", "std", "lower", "upper", "counts", "pending")
+
 Array = NDArray[Any]
+Belief = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class Query:
     sort: str = ""  # a column, with - before it for falling order; empty for the list's own order
     available: bool | None = None
     search: str = ""  # a part of the key
+    posterior: bool = False  # with what the model believes of each
     where: tuple[str, ...] = ()  # column=value, column>=number …
 
 
@@ -40,37 +46,59 @@ class Query:
 class Page:
     total: int  # that meet the filters
     candidates: list[Candidate]
+    posterior: list[dict[str, float | int]] | None  # of each, if wanted
 
 
-def read_page(connection: Connection, actor: Actor, resources: Resources, name: str, query: Query) -> Page:
+def belief(resources: Resources, read: Reading, name: str, query: Query) -> Belief:
+    """What the model believes of every candidate, an array a column; empty if not wanted, or if there is nothing."""
+    if not query.posterior:
+        return {}
+    study, tally = read(head, resources, name, None)
+    view = view_of(resources, study, tally)
+    return {} if view is None else {column: getattr(view, column) for column in POSTERIOR}
+
+
+def read_page(
+    connection: Connection, actor: Actor, resources: Resources, name: str, query: Query, believed: Belief
+) -> Page:
     study = studies.find(connection, actor, name)
     candidates = CandidateSet(connection, resources.arrays, study)
-    chosen = _chosen(candidates, study, query)
-    return Page(len(chosen), candidates.read(chosen[query.offset : query.offset + query.limit]))
+    chosen = _chosen(candidates, study, query, believed)
+    shown = chosen[query.offset : query.offset + query.limit]
+    posterior = [_believed_of(i, believed) for i in shown.tolist()] if believed else None
+    return Page(len(chosen), candidates.read(shown), posterior)
 
 
 def table_rows(
-    connection: Connection, actor: Actor, resources: Resources, name: str, query: Query
+    connection: Connection, actor: Actor, resources: Resources, name: str, query: Query, believed: Belief
 ) -> Iterator[Sequence[Value]]:
     """Every candidate that meets the filters as a row of cells, the header first, a few thousand at a time."""
     study = studies.find(connection, actor, name)
     features = [column.name for column in study.columns if column.role == "feature"]
     attributes = [column.name for column in study.columns if column.role == "attribute"]
-    yield ["key", *features, *attributes, "available", "reason"]
     candidates = CandidateSet(connection, resources.arrays, study)
-    chosen = _chosen(candidates, study, query)
+    chosen = _chosen(candidates, study, query, believed)  # whatever is refused is refused before the first row
+    yield ["key", *features, *attributes, "available", "reason", *believed]
     for start in range(0, len(chosen), ROWS_AT_ONCE):
         for one in candidates.read(chosen[start : start + ROWS_AT_ONCE]):
-            yield [one.key, *one.features.values(), *one.attributes.values(), one.available, one.reason]
+            cells = [one.key, *one.features.values(), *one.attributes.values(), one.available, one.reason]
+            yield [*cells, *_believed_of(one.number, believed).values()]
 
 
-def _chosen(candidates: CandidateSet, study: Study, query: Query) -> Array:
+def _believed_of(number: int, believed: Belief) -> dict[str, float | int]:
+    return {column: array[number].item() for column, array in believed.items()}
+
+
+def _chosen(candidates: CandidateSet, study: Study, query: Query, believed: Belief) -> Array:
     """The numbers of the candidates that meet the filters, in the wanted order."""
     chosen = np.ones(len(candidates), dtype=bool)
+    for array in believed.values():
+        chosen[len(array) :] = False  # added since the model was read: on the next page they are there
     if query.available is not None:
         switched_off = np.fromiter(candidates.unavailable, dtype=np.intp, count=len(candidates.unavailable))
-        chosen[:] = query.available
-        chosen[switched_off] = not query.available
+        off = np.zeros(len(candidates), dtype=bool)
+        off[switched_off] = True
+        chosen &= ~off if query.available else off
     for condition in query.where:
         chosen &= _meets(candidates, study, condition)
     numbers = np.flatnonzero(chosen)
@@ -78,16 +106,22 @@ def _chosen(candidates: CandidateSet, study: Study, query: Query) -> Array:
         wanted = query.search.casefold()
         keys = candidates.keys(numbers)
         numbers = numbers[[wanted in key.casefold() for key in keys]]
-    return numbers[_order(candidates, study, query.sort, numbers)] if query.sort else numbers
+    return numbers[_order(candidates, study, query.sort, numbers, believed)] if query.sort else numbers
 
 
-def _order(candidates: CandidateSet, study: Study, sort: str, numbers: Array) -> Array:
+def _order(candidates: CandidateSet, study: Study, sort: str, numbers: Array, believed: Belief) -> Array:
     """Rising or falling; equal ones stay in the list's order, missing ones come last."""
-    column = _column(study, sort.removeprefix("-"), "sort")
-    falling = sort.startswith("-")
+    name, falling = sort.removeprefix("-"), sort.startswith("-")
+    if name in believed:
+        known = believed[name][numbers]
+        return np.argsort(-known if falling else known, kind="stable")
+    column = _column(study, name, "sort")
     if column.kind == "text":
-        values = np.array([str(value or "") for value in candidates.values(column, numbers)], dtype=object)
-        ranks = np.unique(values, return_inverse=True)[1].astype(float)
+        values = candidates.values(column, numbers)
+        rank = {
+            text: float(place) for place, text in enumerate(sorted({str(text) for text in values if text is not None}))
+        }
+        ranks = np.array([np.nan if text is None else rank[str(text)] for text in values])
     else:
         ranks = candidates.column(column)[numbers]
     return np.argsort(-ranks if falling else ranks, kind="stable")
@@ -103,6 +137,8 @@ def _meets(candidates: CandidateSet, study: Study, condition: str) -> Array:
         return np.asarray(_SIGNS[sign](candidates.column(column), _number(match["value"])))
     if sign != "=":
         raise Invalid([Finding("where", "Only numbers can be compared; text and booleans take =.", column=column.name)])
+    if column.kind == "boolean" and match["value"] not in ("true", "false"):
+        raise Invalid([Finding("where", "A boolean is true or false.", column=column.name)])
     wanted: Value = match["value"] == "true" if column.kind == "boolean" else match["value"]
     return np.array([value == wanted for value in candidates.values(column, everyone)], dtype=bool)
 

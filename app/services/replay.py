@@ -62,5 +62,5 @@ def _issued(
     batch = batch_rows.find(connection, study, number)
     if batch is None:
         raise BatchNotFound
-    event = next(iter(ledger.read(connection, study, batch.seq - 1, until=batch.seq)))
+    [event] = ledger.read(connection, study, batch.seq - 1, until=batch.seq)
     return study, event, resources.models.tally(connection, study, batch.basis_seq)

@@ -15,4 +15,5 @@ class Resources:
     database: Database
     arrays: ArrayCache
     models: Models
-    jobs: Jobs
+    jobs: Jobs  # batches to be computed
+    snapshots: Jobs  # models to be kept, when there is time

@@ -6,12 +6,14 @@ that the same request again gets the same bytes, whatever crashed in between.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
 from app.domain.access import Actor
 from app.domain.answers import Answer
+from app.domain.clock import stamp
 from app.storage import answers
 from app.storage.database import Database
 
@@ -59,3 +61,9 @@ class Writing(Reading):
             answer = render(use_case(connection, self.actor, *args, **kwargs))
             answers.keep(connection, owner, self.token, answer)
             return answer
+
+
+def forget_old_answers(database: Database, days: int) -> int:
+    """Drop the kept answers that are older; how many there were."""
+    with database.write() as connection:
+        return answers.forget(connection, stamp(datetime.now(UTC) - timedelta(days=days)))

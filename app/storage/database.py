@@ -51,7 +51,8 @@ def open_database(address: str, connections: int = 10) -> Database:
         return Database(*sqlite.engines(url, connections))
     database = Database(*postgresql.engines(url, connections))
     try:
-        postgresql.refuse_unsafe(database.writer)
+        with _translated():
+            postgresql.refuse_unsafe(database.writer)
     except BaseException:
         database.dispose()
         raise

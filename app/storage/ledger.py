@@ -57,6 +57,6 @@ def read(
     query = select(events).where(events.c.study_id == study.id, events.c.seq > after).order_by(events.c.seq)
     if until is not None:
         query = query.where(events.c.seq <= until)
-    with connection.execute(query.limit(limit).execution_options(yield_per=500)) as rows:  # closed, even if left early
+    with connection.execute(query.limit(limit).execution_options(yield_per=500)) as rows:
         for row in rows:
             yield Event(**{name: value for name, value in row._mapping.items() if name != "study_id"})  # noqa: SLF001

@@ -42,7 +42,13 @@ def versions(connection: Connection, study: Study, number: int) -> list[Observat
 
 
 def page(
-    connection: Connection, study: Study, after: int, limit: int, *, every_version: bool, candidate: int | None = None
+    connection: Connection,
+    study: Study,
+    after: int,
+    limit: int | None,
+    *,
+    every_version: bool,
+    candidate: int | None = None,
 ) -> list[Observation]:
     query = select(observations).where(observations.c.study_id == study.id, observations.c.number > after)
     if not every_version:

@@ -39,4 +39,4 @@ def test_the_literal_form_chooses_what_the_dense_oracle_chooses(rule: Rule, seed
     made = literal.run(problem.X, settings, measure, draw, np.array([3, 7]), HORIZON)
     expected = algorithm_1(oracle, rule, [3, 7], HORIZON)
     assert [batch.tolist() for batch in made.batches] == expected.batches
-    assert made.sizes == [len(S) for S in expected.dictionaries]
+    assert [S.tolist() for S in made.dictionaries] == expected.dictionaries

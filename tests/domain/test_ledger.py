@@ -32,7 +32,6 @@ def chain(length: int, study: str = "s") -> list[Event]:
             "payload": canonical({"value": seq / 7}),
             "actor": "key",
             "reason": None,
-            "measured_at": None,
             "recorded_at": f"2026-01-01T00:00:{seq:02d}Z",
             "request_id": f"r{seq}",
             "previous": previous,

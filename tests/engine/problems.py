@@ -23,7 +23,7 @@ class Lab:
     settings: Settings
 
     @property
-    def K(self) -> Array:
+    def K(self) -> Array:  # noqa: N802
         return self.settings.kernel.matrix(self.X, self.X)
 
     def values(self, numbers: Array, before: int) -> Array:

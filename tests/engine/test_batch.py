@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine import Ask, State, alpha, beta, choose, expect, measure, start, switch
+from app.engine import Ask, Settings, State, alpha, beta, choose, expect, measure, start, switch
 from app.engine import shortlist as shortlist_module
+from app.engine.kernels import Gaussian
 from tests.engine import oracle, oracle_runs
 from tests.engine.problems import Lab, lab, labs
 
@@ -98,6 +99,18 @@ def test_duplicates_are_ties_and_go_to_the_smallest_number() -> None:
     state = measure(start(X, made.settings), [3, 4], [1.0, 0.5])
     batch = choose(state, Ask(min_size=30, max_size=30))
     assert batch.picks.max() < 10
+
+
+def test_a_tie_with_a_candidate_outside_the_shortlist_goes_to_the_smaller_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shortlist_module, "FIRST", 2)
+    far_apart = 100.0 * np.arange(10)[:, None]
+    wanted = Settings(kernel=Gaussian(1.0), lam=1.0, dictionary="all", hallucination="full")
+    state = measure(start(far_apart, wanted), np.arange(9), np.zeros(9))
+    limit = np.array([1] * 9 + [2])
+    batch = choose(state, Ask(min_size=11, max_size=11, alpha=1.0, limit=limit))
+    assert batch.picks.tolist() == [9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 
 def test_a_run_is_as_long_as_single_choices_make_it() -> None:

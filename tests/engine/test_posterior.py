@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine import Settings, State, add_candidates, measure, revise, start, start_from
+from app.engine import Settings, State, add_candidates, expect, measure, reconfigure, revise, start, start_from
 from app.engine.embedding import from_scratch, information_bound
-from app.engine.kernels import Gaussian
+from app.engine.kernels import Gaussian, Matern
 from app.engine.stability import Rescues
 from tests.engine import oracle
 from tests.engine.problems import Lab, lab, labs
@@ -106,6 +106,14 @@ def test_a_corrected_value_and_a_retracted_measurement_leave_no_trace() -> None:
     assert_like(
         revise(state, counts, sums), oracle.exact_posterior(made.K, [1, 2], [5.0, 1.0], made.settings.lam), made.K
     )
+
+
+def test_a_study_goes_on_under_another_kernel() -> None:
+    made, other = lab(dictionary="all"), lab(dictionary="all", kernel=Matern(0.7, 2.5), lam=0.3)
+    state = expect(measure(start(made.X, made.settings), [1, 2, 2], [1.0, 2.0, 3.0]), [7])
+    after = reconfigure(state, other.settings)
+    assert_like(after, oracle.exact_posterior(other.K, [1, 2, 2], [1.0, 2.0, 3.0], 0.3), other.K)
+    assert after.pending[7] == 1
 
 
 def test_repeats_with_their_sum_are_the_same_as_single_values() -> None:

@@ -1,6 +1,7 @@
 """/v1/studies/{study}/candidates"""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -24,7 +25,7 @@ from app.api.strict_json import StrictRoute
 from app.domain.access import Scope
 from app.domain.answers import Answer
 from app.domain.candidates import Kind
-from app.services import candidate_page, candidates, studies
+from app.services import candidate_page, candidates
 from app.services.candidate_set import Candidate
 from app.services.candidates import Receipt
 from app.services.intake.csv_rows import csv_text
@@ -42,7 +43,7 @@ router = APIRouter(
 Key = Annotated[str, Path(min_length=1, max_length=200, description="The candidate's own key.")]
 Names = Annotated[list[str], Query()]
 
-_BODY: dict[str, Any] = {
+BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": (
@@ -102,7 +103,7 @@ DryRun = Annotated[bool, Query(description="Check everything, store nothing.")]
     summary="Upload the list of candidates",
     response_model=ReceiptOut,
     responses=_UPLOADS | _INVALID | {201: {"model": ReceiptOut, "description": "Stored"}},
-    openapi_extra=_BODY,
+    openapi_extra=BODY,
 )
 def upload(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run: DryRun = False) -> Response:
     return respond(candidates.upload(known, write, study, body, dry_run=dry_run, render=_receipt))
@@ -113,7 +114,7 @@ def upload(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run:
     summary="Add candidates to the list",
     response_model=ReceiptOut,
     responses=_UPLOADS | _INVALID | {201: {"model": ReceiptOut, "description": "Stored"}},
-    openapi_extra=_BODY,
+    openapi_extra=BODY,
 )
 def append(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run: DryRun = False) -> Response:
     return respond(candidates.append(known, write, study, body, dry_run=dry_run, render=_receipt))
@@ -125,9 +126,10 @@ def wanted(
     sort: Annotated[str, Query(description="A column; with `-` before it for falling order.")] = "",
     available: bool | None = None,
     search: Annotated[str, Query(max_length=200, description="A part of the key.")] = "",
+    posterior: Annotated[bool, Query(description="With what the model believes; sortable too.")] = False,
     where: Annotated[Names, Query(description="`column=value`, `column>=number` …; all must hold.")] = [],  # noqa: B006
 ) -> candidate_page.Query:
-    return candidate_page.Query(offset, limit, sort, available, search, tuple(where))
+    return candidate_page.Query(offset, limit, sort, available, search, posterior, tuple(where))
 
 
 @router.get(
@@ -143,16 +145,18 @@ def list_candidates(
     query: Annotated[candidate_page.Query, Depends(wanted)],
     format: Literal["json", "csv"] = "json",  # noqa: A002
 ) -> Response:
+    believed = candidate_page.belief(known, read, study, query)
     if format == "json":
-        return respond(answer(page_out(read(candidate_page.read_page, known, study, query))))
-    read(studies.find, study)  # a refusal must come before the first byte
+        return respond(answer(page_out(read(candidate_page.read_page, known, study, query, believed))))
 
     def pieces() -> Iterator[str]:
         with known.database.read() as connection:
-            rows = candidate_page.table_rows(connection, read.actor, known, study, query)
+            rows = candidate_page.table_rows(connection, read.actor, known, study, query, believed)
             yield from csv_text([str(name) for name in next(rows)], rows)
 
-    return StreamingResponse(pieces(), media_type="text/csv; charset=utf-8")
+    text = pieces()
+    begun = chain([next(text)], text)  # a refusal must come before the first byte
+    return StreamingResponse(begun, media_type="text/csv; charset=utf-8")
 
 
 @router.get(

@@ -42,7 +42,7 @@ def list_studies(
     | {201: {"model": StudyOut, "description": "Created"}},
 )
 def create_study(study: Name, settings: StudySettings, write: CanManage) -> Response:
-    return respond(write.once(_created, studies.create, study, settings.configuration()))
+    return respond(write.once(created, studies.create, study, settings.configuration()))
 
 
 @router.get("/{study}", summary="Read a study", response_model=StudyOut, responses=OF_A_STUDY)
@@ -97,7 +97,7 @@ def _study(study: Study, status: int = 200) -> Answer:
     return answer(study_out(study), status, etag=f'"{study.version}"')
 
 
-def _created(made: tuple[Study, bool]) -> Answer:
+def created(made: tuple[Study, bool]) -> Answer:
     study, new = made
     return _study(study, 201 if new else 200)
 

@@ -37,9 +37,21 @@ class CandidateOut(Shape):
     reason: str | None = Field(description="Why it is not available.")
 
 
+class PosteriorOut(Shape):
+    """What the model believes."""
+
+    mean: float
+    std: float
+    lower: float = Field(description="With the certificate's confidence it is at least this.")
+    upper: float = Field(description="With the certificate's confidence it is at most this.")
+    counts: int = Field(description="How often it was measured.")
+    pending: int = Field(description="Measurements waited for.")
+
+
 class CandidatePage(Shape):
     total: int = Field(description="How many meet the filters.")
     candidates: tuple[CandidateOut, ...]
+    posterior: tuple[PosteriorOut, ...] | None = Field(description="Of each, with `posterior=true`.")
 
 
 class CandidateChange(Request):
@@ -66,4 +78,6 @@ def candidate_out(candidate: Candidate) -> CandidateOut:
 
 
 def page_out(page: Page) -> CandidatePage:
-    return CandidatePage(total=page.total, candidates=tuple(candidate_out(one) for one in page.candidates))
+    shown = tuple(candidate_out(one) for one in page.candidates)
+    believed = None if page.posterior is None else tuple(PosteriorOut(**one) for one in page.posterior)
+    return CandidatePage(total=page.total, candidates=shown, posterior=believed)

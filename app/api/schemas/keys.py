@@ -1,15 +1,17 @@
 """API keys on the wire. The secret appears once, in the answer that makes the key."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, StringConstraints
 
-from app.api.schemas.shape import Line, Name, Request, Shape
+from app.api.schemas.shape import Name, Request, Shape
 from app.domain.access import Key, Role
+
+KeyName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
 class KeyRequest(Request):
-    name: Line = Field(min_length=1, description="Whose or what it is for.", examples=["bench-2 tablet"])
+    name: KeyName = Field(description="Whose or what it is for.", examples=["bench-2 tablet"])
     role: Literal["technician", "client", "dashboard", "scientist", "admin"]
     studies: list[Name] = Field(default=[], max_length=1000, description="Studies it may see; an admin sees all.")
     expires_at: AwareDatetime | None = Field(default=None, strict=False, description="With a time zone; never if null.")

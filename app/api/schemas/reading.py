@@ -37,7 +37,6 @@ class CertificateOut(Shape):
     regret_bound: float = Field(description="Nothing on the list is better than it by more than this.")
     confidence: float
     estimate: bool = Field(description="True in auto mode: the assumptions were fitted, so it is no guarantee.")
-    beta: float
     assumptions: tuple[str, ...]
 
 

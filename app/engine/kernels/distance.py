@@ -1,4 +1,4 @@
-"""Squared distances by one matrix product, exact where the product would cancel.
+"""Squared distances: plain differences for narrow features, one matrix product for wide ones.
 
 r²(x, y) = ‖x − y‖² = ‖x‖² + ‖y‖² − 2 xᵀy, after centring (which moves no distance) and division by the lengthscales.
 The product loses about ε(‖x‖² + ‖y‖²), so every pair with r² below CANCELLED times that sum is computed again from the
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from app.engine.kernels.kernel import Array
 
@@ -26,8 +27,11 @@ TILE = 2**17
 
 TILE_WIDTH = 2**12
 
-FEW = 4
-"""Up to so many rows the plain differences are cheaper than the product and its repair."""
+WIDE = 32
+"""Up to so many columns plain differences, which are always exact, are also faster than the product and its repair."""
+
+MODERATE = 1e100
+"""Lengthscales within 1/MODERATE … MODERATE can be squared."""
 
 
 def map_distances(X: Array, Y: Array, scale: Array, profile: Callable[[Array], None]) -> Array:
@@ -78,12 +82,20 @@ def _tiles(n: int, p: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _write_distances(tile: Array, X: Array, Y: Array, centre: Array, scale: Array) -> None:
-    """r² into the tile (n, p), by the product or, for a few rows, by plain differences: cheaper, and always exact."""
-    if len(X) > FEW:
+    """r² into the tile (n, p)."""
+    if X.shape[1] <= WIDE and scale.min(initial=1) > 1 / MODERATE and scale.max(initial=1) < MODERATE:
+        _write_differences(tile, X, Y, scale)
+    else:
         _write_products(tile, X, Y, centre, scale)
-        return
-    for row, x in zip(tile, X, strict=True):
-        row[:] = _plain_distances(x, Y, scale)
+
+
+def _write_differences(tile: Array, X: Array, Y: Array, scale: Array) -> None:
+    """r² = Σ_q (x_q − y_q)² / scale_q², at most FAR²; equal lengthscales are divided by once."""
+    if (scale == scale[0]).all():
+        np.divide(cdist(X, Y, "sqeuclidean"), scale[0] ** 2, out=tile)
+    else:
+        tile[:] = cdist(X, Y, "sqeuclidean", w=scale**-2.0)
+    np.minimum(tile, FAR**2, out=tile)
 
 
 def _write_products(tile: Array, X: Array, Y: Array, centre: Array, scale: Array) -> None:

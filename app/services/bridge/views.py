@@ -6,16 +6,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
-from app.engine import certificate
+from app.engine import beta
 from app.services.bridge.model import Array, Model
 
 NEAREST = 3
 
 
 class View:
-    """The posterior of every candidate in the user's units; `ucb` is the optimistic side (low when minimising)."""
+    """The posterior of every candidate in the user's units; `optimistic` is the good side (low when minimising)."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -27,17 +27,21 @@ class View:
 
     @cached_property
     def mean(self) -> Array:
-        return self._model.objective.mean_to_user(self._state.mean)
+        return self._model.objective.to_user(self._state.mean)
 
     @cached_property
     def std(self) -> Array:
-        return self._model.objective.width_to_user(np.sqrt(self._state.variance))
+        return self._model.objective.std_to_user(self._state.mean, np.sqrt(self._state.variance))
 
-    @cached_property
-    def bounds(self) -> tuple[Array, Array]:
-        """lower and upper in the user's units: what the certificate believes of each candidate."""
-        low, high = self.mean - self._width, self.mean + self._width
-        return low, high
+    @property
+    def lower(self) -> Array:
+        """What the certificate believes each candidate to be at least."""
+        return self._bounds[0]
+
+    @property
+    def upper(self) -> Array:
+        """What the certificate believes each candidate to be at most."""
+        return self._bounds[1]
 
     @property
     def counts(self) -> Array:
@@ -55,45 +59,54 @@ class View:
         return {"candidate": best, "mean": float(self.mean[best]), "std": float(self.std[best])}
 
     def certificate(self) -> dict[str, Any] | None:
-        """The recommended candidate and how much better another could still be."""
+        """The candidate with the best lower bound, and how much better another one could still be."""
         if not self.knows_something:
             return None
-        model, sure = self._model, certificate(self._state)
-        low, high = self.bounds
-        number, width = sure.recommended, self._widest_gap()
-        theory = model.tally.configuration.theory
+        state, radius = self._state, self._radius
+        among = np.flatnonzero(state.available) if state.available.any() else np.arange(len(radius))
+        number = int(among[np.argmax((state.mean - radius)[among])])
+        highest, lowest = float((state.mean + radius)[among].max()), float(state.mean[number] - radius[number])
         return {
             "recommended": number,
             "mean": float(self.mean[number]),
-            "lower": float(low[number]),
-            "upper": float(high[number]),
-            "regret_bound": width,
-            "confidence": 1 - (theory.delta if theory else self._state.settings.delta),
-            "estimate": theory is None,
-            "beta": sure.beta,
+            "lower": float(self.lower[number]),
+            "upper": float(self.upper[number]),
+            "regret_bound": self._model.objective.regret_to_user(lowest, max(lowest, highest)),
+            "confidence": 1 - state.settings.delta,
+            "estimate": self._model.fit is not None,
             "assumptions": self._assumptions(),
         }
 
-    def _widest_gap(self) -> float:
-        return float(self._model.objective.width_to_user(np.array(certificate(self._state).regret_bound)))
+    @cached_property
+    def _radius(self) -> Array:
+        """(A,) in model units. Theory: beta·√leverage (Theorem 2). Auto: what a Gaussian process with the fitted kernel
+        and noise stays within for all candidates at once, z·std with z = Φ⁻¹(1 − δ/2A) (union bound)."""
+        state = self._state
+        if self._model.fit is None:
+            theory: Array = beta(state) * np.sqrt(state.leverage)
+            return theory
+        z = -float(ndtri(state.settings.delta / (2 * len(state.X))))
+        bayes: Array = z * np.sqrt(state.variance)
+        return bayes
 
     @cached_property
-    def _width(self) -> Array:
-        sure = certificate(self._state)
-        return self._model.objective.width_to_user(sure.beta * np.sqrt(self._state.leverage))
+    def _bounds(self) -> tuple[Array, Array]:
+        to_user, mean = self._model.objective.to_user, self._state.mean
+        one, other = to_user(mean - self._radius), to_user(mean + self._radius)
+        return np.minimum(one, other), np.maximum(one, other)
 
     def _assumptions(self) -> list[str]:
-        settings = self._state.settings
-        unit = self._model.tally.configuration.unit
-        noise = self._model.objective.width_to_user(np.array(settings.xi))
+        settings, unit = self._state.settings, self._model.tally.configuration.unit
+        noise = float(self._model.objective.std_to_user(0.0, settings.xi))
         said = [
-            f"the objective is a function of norm at most {settings.F:.3g} in the kernel's space",
-            f"noise is independent with standard deviation {float(noise):.3g}{' ' + unit if unit else ''}",
+            f"noise is independent with standard deviation {noise:.3g}{' ' + unit if unit else ''}",
             f"the kernel is {settings.kernel.describe()['kind']}",
         ]
-        if self._model.fit is not None:
-            said.append("kernel, noise and norm were fitted to the measurements: an estimate, no guarantee")
-        return said
+        if self._model.fit is None:
+            norm = settings.F * self._model.objective.scale
+            return [f"the objective's norm in the kernel's space is at most {norm:.3g}", *said]
+        fitted = "kernel and noise were fitted to the measurements: this is an estimate, not a guarantee"
+        return ["the objective is a draw of a Gaussian process", *said, fitted]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +123,7 @@ class Reasons:
         width = self.alpha * math.sqrt(float(self.model.state.leverage[number]))
         above = max(0.0, float(self.model.state.mean[number]) - self._average)
         exploration = width / (width + above) if width + above > 0 else 1.0
-        ucb = self.model.objective.mean_to_user(self.model.state.mean[number] + width)
+        ucb = self.model.objective.to_user(self.model.state.mean[number] + width)
         nearest = self._nearest(number)
         return {
             "mean": float(view.mean[number]),
@@ -149,7 +162,7 @@ class Reasons:
             z = better / sigma
             density = math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
             gain = better * float(ndtr(z)) + sigma * density
-        return float(self.model.objective.width_to_user(np.array(max(0.0, gain))))
+        return self.model.objective.regret_to_user(self._best, self._best + max(0.0, gain))
 
     def _nearest(self, number: int) -> list[dict[str, Any]]:
         """The measured candidates most alike by the kernel: similarity is a correlation."""

@@ -1,8 +1,8 @@
 """Turns uploaded bytes into a checked candidate table: a path or parsed JSON in, a frozen value out, no HTTP, no SQL.
 
-Every reader returns a `CandidateTable` or raises `InvalidCandidates`, whose findings name row, column, rule and fix, and
-never the value. The way in: a format's own module reads raw columns (`cells`), `columns` gives each a kind and checks
-its cells, `build` puts them together, `oddities` adds warnings. Arrays and described spaces skip the first two steps.
+Every reader returns a `CandidateTable` or raises `InvalidCandidates`, whose findings name row, column, rule and fix,
+and never the value. The way in: a format's own module reads raw columns (`cells`), `columns` gives each a kind and
+checks its cells, `build` puts them together, `oddities` adds warnings. Arrays and described spaces skip the first two.
 """
 
 from app.services.intake.arrow import ArrowNotInstalled, read_arrow, read_parquet

@@ -1,5 +1,7 @@
 """Kernel values against plain formulas in a double loop."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -55,16 +57,27 @@ def test_tanimoto_is_positive_semidefinite_and_symmetric_with_unit_diagonal(X: A
     assert np.linalg.eigvalsh(K)[0] >= -1e-12
 
 
+@pytest.mark.parametrize("wide", [0, 32])
 @pytest.mark.parametrize("kernel", stationary, ids=repr)
 @pytest.mark.parametrize("shape", [(700, 300), (3, 9000), (9000, 3)])
-def test_tiles_join_without_a_seam(kernel: Kernel, shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tiles_join_without_a_seam(
+    kernel: Kernel, shape: tuple[int, int], wide: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(shape[0], 3)), rng.normal(size=(shape[1], 3))
+    monkeypatch.setattr(distance, "WIDE", wide)
     whole = kernel.matrix(X, Y)
     monkeypatch.setattr(distance, "TILE", 1000)
     monkeypatch.setattr(distance, "TILE_WIDTH", 70)
     np.testing.assert_allclose(kernel.matrix(X, Y), whole, rtol=1e-9)
     np.testing.assert_array_equal(kernel.matrix(X[:150], X[:150]), kernel.matrix(X[:150], X[:150]).T)
+
+
+@given(smooth_kernels(), features(), features())
+def test_products_of_wide_features_equal_plain_differences(kernel: Kernel, X: Array, Y: Array) -> None:
+    plain = kernel.matrix(X, Y)
+    with patch.object(distance, "WIDE", 0):
+        np.testing.assert_allclose(kernel.matrix(X, Y), plain, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", stationary, ids=repr)

@@ -1,0 +1,65 @@
+"""A whole study in one file: /v1/studies/{study}/archive and /v1/archives"""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
+
+from app.api.dependencies import CanExport, Known
+from app.api.problems import documented
+from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
+from app.api.routes.studies import created
+from app.api.schemas.shape import Name
+from app.api.schemas.studies import StudyOut
+from app.api.spooling import Spooled, spooled, uploading
+from app.domain.access import Scope
+from app.domain.errors import UnsupportedMediaType
+from app.services import archive
+from app.services.transactions import Writing
+
+router = APIRouter(prefix="/v1", tags=["archives"], responses=COMMON)
+
+ZIP = "application/zip"
+_BINARY = {ZIP: {"schema": {"type": "string", "format": "binary"}}}
+
+
+@router.get(
+    "/studies/{study}/archive",
+    summary="The whole study in one file",
+    response_class=FileResponse,
+    responses=OF_A_STUDY | {200: {"content": _BINARY, "description": "The archive"}},
+)
+def export_study(study: Name, read: CanExport, known: Known) -> Response:
+    descriptor, name = tempfile.mkstemp(prefix="nextbatch-", suffix=".zip")
+    os.close(descriptor)
+    path = Path(name)
+    try:
+        read(archive.write_archive, known, study, path)
+    except BaseException:
+        path.unlink()
+        raise
+    remove = BackgroundTask(path.unlink, missing_ok=True)
+    return FileResponse(path, media_type=ZIP, filename=f"{study}.nextbatch.zip", background=remove)
+
+
+@router.post(
+    "/archives",
+    summary="Take in a study from its archive",
+    response_model=StudyOut,
+    responses=WRITES
+    | documented("study-exists", "study-deleted", "study-not-found", "unsupported-media-type")
+    | {201: {"model": StudyOut, "description": "Taken in"}},
+    openapi_extra={"requestBody": {"required": True, "content": _BINARY}},
+)
+def import_study(
+    body: Annotated[Spooled, Depends(spooled(Scope.MANAGE))],
+    known: Known,
+    write: Annotated[Writing, uploading(Scope.MANAGE)],
+) -> Response:
+    if body.media_type != ZIP:
+        raise UnsupportedMediaType(f"An archive comes as {ZIP}.")
+    return respond(archive.take_in(known, write, body.files[""], created))

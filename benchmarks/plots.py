@@ -1,0 +1,87 @@
+"""Figures for docs/benchmarks: quiet axes, direct labels, one accent colour; SVG and PNG."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
+from benchmarks.experiment import Trace
+
+ACCENT, GREY = "#0f766e", "#8a8f98"
+PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#c9ccd1",
+    "axes.labelcolor": "#3c4048",
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "xtick.color": "#6b7078",
+    "ytick.color": "#6b7078",
+    "lines.linewidth": 1.4,
+    "svg.hashsalt": "nextbatch",
+}
+
+
+def plot_runs(traces: Sequence[Trace], title: str, path: Path) -> None:
+    """Time of every trace (the engine, then the literal form), dictionary and batch size over measurements."""
+    with mpl.rc_context(STYLE):
+        figure, (time, members, sizes) = plt.subplots(1, 3, figsize=(10, 3), layout="constrained")
+        for trace, name, colour in zip(traces, ("engine", "literal"), (ACCENT, GREY), strict=False):
+            time.plot(_steps(trace), trace.seconds, color=colour)
+            _label(time, name, (_steps(trace)[-1], trace.seconds[-1]), colour)
+        members.plot(_steps(traces[0]), traces[0].sizes, color=ACCENT)
+        sizes.scatter(_steps(traces[0]), [len(batch) for batch in traces[0].batches], s=7, color=ACCENT, linewidth=0)
+        time.set(title="seconds", xlabel="measurements", ylim=(0, None))
+        members.set(title="members of the dictionary", xlabel="measurements", ylim=(0, None))
+        sizes.set(title="size of each batch", xlabel="measurements", yscale="log")
+        sizes.yaxis.set_major_formatter(PLAIN)
+        figure.suptitle(title, x=0.005, ha="left", color=GREY)
+        _save(figure, path)
+
+
+def plot_scaling(candidates: dict[str, Any], members: dict[str, Any], path: Path) -> None:
+    """Milliseconds of a batch over A and over m, with the growth that each is allowed."""
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+        _plot_growth(axes[0], candidates["A"], candidates["seconds"], 1, "candidates", "linear")
+        _plot_growth(axes[1], members["m"], members["seconds"], 2, "members of the dictionary", "quadratic")
+        _save(figure, path)
+
+
+def _plot_growth(axis: Any, sizes: list[int], seconds: list[float], power: int, what: str, allowed: str) -> None:
+    x, y = np.array(sizes, dtype=float), 1e3 * np.array(seconds)
+    bound = y[0] * (x / x[0]) ** power
+    axis.loglog(x, bound, color=GREY, linewidth=1, linestyle=":")
+    axis.loglog(x, y, color=ACCENT, marker="o", markersize=4)
+    _label(axis, allowed, (x[-1], bound[-1]), GREY)
+    _label(axis, "measured", (x[-1], y[-1]), ACCENT)
+    axis.set_xticks(x, [f"{size:,.0f}" for size in x], minor=False)
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_formatter(PLAIN)
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.set(title="milliseconds of a batch", xlabel=what)
+
+
+def _steps(trace: Trace) -> Any:
+    """Measurements made after each batch."""
+    return np.cumsum([len(batch) for batch in trace.batches])
+
+
+def _label(axis: Any, text: str, at: tuple[float, float], colour: str) -> None:
+    """A word just left of and above a point."""
+    axis.annotate(text, at, xytext=(-4, 4), textcoords="offset points", ha="right", va="bottom", color=colour)
+
+
+def _save(figure: Any, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path.with_name(f"{path.name}.svg"), metadata={"Date": None})
+    figure.savefig(path.with_name(f"{path.name}.png"), dpi=160)
+    plt.close(figure)

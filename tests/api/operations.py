@@ -1,0 +1,148 @@
+"""Every operation of the API with the scope it needs, read from the routes; and a request that works for each.
+
+A new operation without a sample fails the tests that walk them all.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute, iter_route_contexts
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from app.domain.access import Scope
+from app.domain.ledger import GENESIS, canonical, seal
+from app.domain.studies import Configuration
+
+WRITES = ("PUT", "POST", "PATCH", "DELETE")
+CSV = "key,temperature\nA1,90\nA2,100\n"
+_CSV = {"headers": {"Content-Type": "text/csv"}}
+
+# What to send; `{study}` has the candidates above, `{key_id}` is another key, granted the study.
+SAMPLES: dict[str, dict[str, Any]] = {
+    "GET /v1/studies": {},
+    "PUT /v1/studies/{study}": {"json": {}},
+    "GET /v1/studies/{study}": {},
+    "PATCH /v1/studies/{study}": {"json": {"state": "paused"}, "headers": {"If-Match": "*"}},
+    "DELETE /v1/studies/{study}": {},
+    "PUT /v1/studies/{study}/grants/{key_id}": {},
+    "DELETE /v1/studies/{study}/grants/{key_id}": {},
+    "PUT /v1/studies/{study}/candidates": {"content": "key,temperature\nB1,90\nB2,10\n", **_CSV},
+    "POST /v1/studies/{study}/candidates": {"content": "key,temperature\nC1,90\nC2,10\n", **_CSV},
+    "GET /v1/studies/{study}/candidates": {},
+    "GET /v1/studies/{study}/candidates/{key}": {},
+    "PATCH /v1/studies/{study}/candidates/{key}": {"json": {"available": False, "reason": "broken"}},
+    "POST /v1/candidates/check": {"content": CSV, **_CSV},
+    "POST /v1/studies/{study}/batches": {"json": {"worker": "w", "max_size": 1}},
+    "GET /v1/studies/{study}/batches": {},
+    "GET /v1/studies/{study}/batches/{number}": {},
+    "GET /v1/studies/{study}/batches/{number}/sheet": {},
+    "POST /v1/studies/{study}/batches/{number}/close": {},
+    "POST /v1/studies/{study}/batches/{number}/replay": {},
+    "GET /v1/studies/{study}/suggestions": {},
+    "POST /v1/studies/{study}/observations": {"json": {"candidate": "A1", "value": 1.5}},
+    "GET /v1/studies/{study}/observations": {},
+    "GET /v1/studies/{study}/observations/{number}": {},
+    "POST /v1/studies/{study}/observations/{number}/corrections": {
+        "json": {"value": 2, "reason": "typo"},
+        "headers": {"If-Match": "*"},
+    },
+    "POST /v1/studies/{study}/observations/{number}/retraction": {
+        "json": {"reason": "wrong vial"},
+        "headers": {"If-Match": "*"},
+    },
+    "GET /v1/studies/{study}/summary": {},
+    "GET /v1/studies/{study}/certificate": {},
+    "GET /v1/studies/{study}/trace": {},
+    "POST /v1/studies/{study}/verify": {},
+    "GET /v1/studies/{study}/events": {},
+    "GET /v1/studies/{study}/archive": {},
+    "POST /v1/archives": {"headers": {"Content-Type": "application/zip"}},  # and an archive of its own each time
+    "GET /v1/keys": {},
+    "GET /v1/keys/me": {},
+    "POST /v1/keys": {"json": {"name": "new", "role": "dashboard"}},
+    "POST /v1/keys/{key_id}/revocation": {},
+}
+
+
+STREAMS = {"GET /v1/studies/{study}/events/live"}  # never end by themselves: tests/api/test_events.py has them
+CHECKS = {"POST /v1/studies/{study}/verify", "POST /v1/studies/{study}/batches/{number}/replay"}  # change nothing
+
+
+def archive(name: str) -> bytes:
+    """A study of that name with one event, as another server would have written it."""
+    fields: dict[str, Any] = {
+        "seq": 1,
+        "type": "study-created",
+        "payload": canonical({"configuration": asdict(Configuration())}),
+        "actor": "elsewhere",
+        "reason": None,
+        "recorded_at": "2026-01-01T00:00:00.000000Z",
+        "request_id": "elsewhere",
+        "previous": GENESIS,
+    }
+    fields["hash"] = seal(name, fields)
+    file = BytesIO()
+    with ZipFile(file, "w") as written:
+        manifest = {"format": 1, "study": name, "events": 1, "head": fields["hash"]}
+        written.writestr("manifest.json", json.dumps(manifest))
+        written.writestr("ledger.jsonl", canonical(fields) + "\n")
+    return file.getvalue()
+
+
+@dataclass(frozen=True)
+class Operation:
+    method: str
+    path: str
+    scope: Scope | None  # None: for anybody
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def writes(self) -> bool:
+        return self.method in WRITES and self.name not in CHECKS
+
+    @property
+    def needs_results(self) -> bool:
+        """It is about a batch or an observation, so the study must have one of each."""
+        return "{number}" in self.path
+
+    def send(self, client: TestClient, study: str, key_id: str, headers: dict[str, str] | None = None) -> Response:
+        sample = SAMPLES[self.name]
+        path = self.path.format(study=study, key_id=key_id, key="A1", number=1)
+        if self.name == "POST /v1/archives":
+            sample = sample | {"content": archive(f"{study}-from-elsewhere")}
+        return client.request(self.method, path, **sample | {"headers": sample.get("headers", {}) | (headers or {})})
+
+
+def operations(app: FastAPI) -> list[Operation]:
+    """Everything under /v1."""
+    return [
+        Operation(method, context.path_format, _scope(context.original_route.dependant))
+        for context in iter_route_contexts(app.routes)
+        if isinstance(context.original_route, APIRoute) and context.path_format.startswith("/v1")
+        for method in sorted(context.methods)
+        if f"{method} {context.path_format}" not in STREAMS
+    ]
+
+
+def _scope(dependant: Dependant) -> Scope | None:
+    found = set(_scopes(dependant))
+    assert len(found) <= 1, "a route names exactly one scope"
+    return next(iter(found), None)
+
+
+def _scopes(dependant: Dependant) -> Iterator[Scope]:
+    scope = getattr(dependant.call, "scope", None)
+    if isinstance(scope, Scope):
+        yield scope
+    for inner in dependant.dependencies:
+        yield from _scopes(inner)

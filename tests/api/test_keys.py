@@ -1,0 +1,79 @@
+"""API keys over HTTP: shown once, listed without their secrets, gone at once."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.services import access
+from tests.api.conftest import problem
+
+
+def bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def make(admin: TestClient, **wanted: object) -> dict[str, str]:
+    made = admin.post("/v1/keys", json={"name": "tablet", "role": "technician", **wanted})
+    assert made.status_code == 201, made.text
+    document: dict[str, str] = made.json()
+    return document
+
+
+def test_a_new_key_works_and_knows_itself(admin: TestClient, study: str) -> None:
+    made = make(admin, studies=["s", "s"])
+    me = admin.get("/v1/keys/me", headers=bearer(made["key"])).json()
+    assert me == {name: value for name, value in made.items() if name != "key"}
+    assert (me["role"], me["studies"], me["revoked_at"]) == ("technician", ["s"], None)
+
+
+def test_the_list_has_every_key_and_no_secret(admin: TestClient) -> None:
+    made = make(admin)
+    listed = admin.get("/v1/keys")
+    assert [key["name"] for key in listed.json()["keys"]] == ["a admin", "tablet"]
+    assert made["key"].split("_", 2)[2] not in listed.text
+
+
+def test_a_revoked_key_is_refused_at_once_and_stays_so(admin: TestClient) -> None:
+    made = make(admin)
+    assert admin.get("/v1/keys/me", headers=bearer(made["key"])).status_code == 200
+    revoked = admin.post(f"/v1/keys/{made['id']}/revocation")
+    problem(admin.get("/v1/keys/me", headers=bearer(made["key"])), 401, "unauthenticated")
+    assert revoked.json()["revoked_at"]
+    assert admin.post(f"/v1/keys/{made['id']}/revocation").content == revoked.content
+    problem(admin.post("/v1/keys/000000000000/revocation"), 404, "key-not-found")
+
+
+def test_a_key_ends_at_its_expiry(admin: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    expiry = datetime.now(UTC) + timedelta(hours=1)
+    made = make(admin, expires_at=expiry.isoformat())
+    assert admin.get("/v1/keys/me", headers=bearer(made["key"])).status_code == 200
+    monkeypatch.setattr(access, "now", lambda: made["expires_at"])
+    problem(admin.get("/v1/keys/me", headers=bearer(made["key"])), 401, "unauthenticated")
+
+
+@pytest.mark.parametrize(
+    "expires_at", ["2020-01-01T00:00:00Z", "2999-01-01T00:00:00", "soon", "9999-12-31T23:59:59-23:59"]
+)
+def test_an_expiry_is_a_moment_in_the_future_with_a_time_zone(admin: TestClient, expires_at: str) -> None:
+    wanted = {"name": "x", "role": "client", "expires_at": expires_at}
+    document = problem(admin.post("/v1/keys", json=wanted), 422, "invalid-input")
+    assert document["errors"][0]["pointer"] == "/expires_at"
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, "two\nlines", "\t"])
+def test_a_name_is_a_line_of_1_to_100_characters(admin: TestClient, name: str) -> None:
+    problem(admin.post("/v1/keys", json={"name": name, "role": "client"}), 422, "invalid-input")
+    assert make(admin, name="ü" * 100)["name"] == "ü" * 100
+
+
+def test_a_key_for_a_study_that_is_not_there_is_not_made(admin: TestClient) -> None:
+    wanted = {"name": "x", "role": "client", "studies": ["nowhere"]}
+    problem(admin.post("/v1/keys", json=wanted), 404, "study-not-found")
+    assert len(admin.get("/v1/keys").json()["keys"]) == 1
+
+
+def test_a_key_with_the_right_id_and_another_secret_is_refused(admin: TestClient) -> None:
+    made = make(admin)
+    wrong = made["key"][:-1] + ("A" if made["key"][-1] != "A" else "B")
+    problem(admin.get("/v1/keys/me", headers=bearer(wrong)), 401, "unauthenticated")

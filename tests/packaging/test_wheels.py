@@ -1,0 +1,90 @@
+"""The wheels as the container installs them: complete, and a server that starts from them alone."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Both wheels, built as the Dockerfile builds them."""
+    folder = tmp_path_factory.mktemp("wheels")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    build = [*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder, "./client", "."]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    return sorted(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheels unpacked, as an installer would, far from the checkout."""
+    folder = tmp_path_factory.mktemp("site")
+    for wheel in wheels:
+        zipfile.ZipFile(wheel).extractall(folder)
+    return folder
+
+
+def run(installed: Path, code: str, data: Path) -> subprocess.CompletedProcess[str]:
+    """Python with the wheels before the locked dependencies; the checkout is not to be found."""
+    dependencies = sysconfig.get_paths()["purelib"]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("NEXTBATCH_")}
+    paths = {"PYTHONPATH": f"{installed}{os.pathsep}{dependencies}", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-S", "-c", code]
+    return subprocess.run(
+        command,
+        env=clean | paths | {"NEXTBATCH_DATA": str(data)},
+        cwd=data,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_there_are_two_wheels(wheels: list[Path]) -> None:
+    assert [wheel.name.split("-")[0] for wheel in wheels] == ["nextbatch", "nextbatch_server"]
+
+
+def test_the_servers_wheel_has_its_migrations_and_nothing_of_the_tests(wheels: list[Path]) -> None:
+    names = zipfile.ZipFile(wheels[1]).namelist()
+    assert {"app/migrations/env.py", "app/migrations/versions/0001_first_tables.py"} <= set(names)
+    assert {name.split("/")[0] for name in names} == {"app", next(n for n in names if "dist-info" in n).split("/")[0]}
+
+
+def test_the_clients_wheel_needs_httpx_alone(wheels: list[Path]) -> None:
+    archive = zipfile.ZipFile(wheels[0])
+    metadata = next(archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA"))
+    needs = [line for line in metadata.splitlines() if line.startswith("Requires-Dist")]
+    assert [need.split()[1].split(">")[0] for need in needs] == ["httpx"]
+
+
+def test_the_installed_server_migrates_a_database(installed: Path, tmp_path: Path) -> None:
+    migrate = "import sys, app.cli; sys.argv = ['nextbatch', 'migrate']; print(app.__file__); app.cli.main()"
+    done = run(installed, migrate, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert str(installed) in done.stdout
+    assert "up to date" in done.stdout
+    assert (tmp_path / "nextbatch.sqlite3").exists()
+
+
+def test_the_installed_server_runs_and_writes_nothing_beside_its_code(installed: Path, tmp_path: Path) -> None:
+    code = """
+from fastapi.testclient import TestClient
+from app.cli.serving import prepare
+from app.main import create_app
+from app.settings import Settings
+settings = Settings(allowed_hosts=("testserver",))
+prepare(settings).dispose()
+with TestClient(create_app(settings)) as client:
+    print(client.get("/readyz").text)
+"""
+    before = sorted(path for path in installed.rglob("*"))
+    done = run(installed, code, tmp_path)
+    assert '{"status":"ok"}' in done.stdout, done.stderr
+    assert sorted(path for path in installed.rglob("*")) == before

@@ -1,0 +1,53 @@
+"""Settings: read once from the environment, frozen, safe by default, and every one documented."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from app.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+VARIABLES = {f"NEXTBATCH_{name.upper()}" for name in Settings.model_fields}
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/settings.md"])
+def test_every_setting_is_documented_and_nothing_else(document: str) -> None:
+    listed = re.findall(r"^\| `(NEXTBATCH_[A-Z_]+)` \|", (ROOT / document).read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(VARIABLES)
+
+
+def test_what_is_documented_is_what_the_code_says() -> None:
+    text = (ROOT / "docs/settings.md").read_text()
+    missing = [name for name, field in Settings.model_fields.items() if str(field.description) not in text]
+    assert missing == []
+
+
+def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEXTBATCH_PORT", "9000")
+    monkeypatch.setenv("NEXTBATCH_ALLOWED_HOSTS", '["lab.example"]')
+    settings = Settings()
+    assert (settings.port, settings.allowed_hosts) == (9000, ("lab.example",))
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        Settings().port = 1
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_this_machine_is_a_safe_place_to_listen(host: str) -> None:
+    assert Settings(host=host).host == host
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "lab.example", ""])  # noqa: S104
+def test_another_place_needs_the_flag(host: str) -> None:
+    with pytest.raises(ValidationError, match="NEXTBATCH_ALLOW_PUBLIC_BIND"):
+        Settings(host=host)
+    assert Settings(host=host, allow_public_bind=True).host == host
+
+
+def test_the_database_is_sqlite_in_the_data_folder_unless_said(tmp_path: Path) -> None:
+    assert Settings(data=tmp_path).database_address == f"sqlite:///{tmp_path / 'nextbatch.sqlite3'}"
+    assert Settings(database_url="postgresql://x/y").database_address == "postgresql://x/y"
