@@ -1,11 +1,14 @@
 """The bench from the command line: ask for a batch, report what came out, watch it happen."""
 
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.markup import escape
 
-from app.cli.connecting import AsJson, Key, StudyName, Url, find
+from app.cli.connecting import AsJson, Key, StudyName, Url, opened
 from app.cli.printing import batch_table, console, errors, print_findings, print_json, table, waiting
 from nextbatch import Blocking, Reported, Study
 
@@ -25,10 +28,11 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Ask for the next batch; print it, or write the sheet to fill in."""
-    with waiting("Choosing the next batch"):
-        batch = find(study, url, key).ask(worker, min_size=min_size, max_size=max_size)
+    with opened(study, url, key) as found, waiting("Choosing the next batch"):
+        batch = found.ask(worker, min_size=min_size, max_size=max_size)
+        if sheet is not None:
+            batch.sheet(sheet, decimal="comma" if comma else "point", bom=bom)
     if sheet is not None:
-        batch.sheet(sheet, decimal="comma" if comma else "point", bom=bom)
         errors.print(f"Batch {batch.number}: {batch.size} measurements in {sheet}.")
     elif as_json:
         suggestions = [
@@ -58,14 +62,14 @@ def report(
     """Report one result (`report my-study 3-1 0.83`), or a filled-in sheet (`report my-study --sheet FILE`)."""
     if (sheet is None) == (what is None) or (what is not None and (value is None) == (failed is None)):
         raise typer.BadParameter("give a suggestion or key with its value (or --failed REASON), or --sheet FILE")
-    found = find(study, url, key)
     skip: Literal["keep", "skip"] = "skip" if duplicates == "skip" else "keep"
-    if sheet is not None:
-        done = _send_sheet(found, sheet, skip, sure=yes or as_json)
-    else:
-        said = {"failed": {"reason": failed}} if failed else {"values": value}
-        name = "suggestion" if _is_suggestion(what or "") else "key"
-        done = found.report({name: what, **said, "note": note}, duplicates=skip)
+    with opened(study, url, key) as found:
+        if sheet is not None:
+            done = _send_sheet(found, sheet, skip, sure=yes or as_json)
+        else:
+            said = {"failed": {"reason": failed}} if failed else {"values": value}
+            name = "suggestion" if _is_suggestion(what or "") else "key"
+            done = found.report({name: what, **said, "note": note}, duplicates=skip)
     _show(done, as_json=as_json)
 
 
@@ -78,14 +82,13 @@ def watch(
     as_json: AsJson = False,
 ) -> None:
     """Watch a study live, event by event, until interrupted."""
-    found = find(study, url, key)
-    for count, event in enumerate(found.events(after=after), start=1):
-        if as_json:
-            print_json(event)
-        else:
-            console.print(f"{event.recorded_at:%H:%M:%S}  {event.seq:>6}  [bold]{event.type}[/]  {event.reason or ''}")
-        if count == most:
-            break
+    with opened(study, url, key) as found, closing(found.events(after=after)) as events:
+        for event in islice(events, most):
+            if as_json:
+                print_json(event)
+            else:
+                when = f"{event.recorded_at:%H:%M:%S}"
+                console.print(f"{when}  {event.seq:>6}  [bold]{event.type}[/]  {escape(event.reason or '')}")
 
 
 def _send_sheet(study: Study[Blocking], sheet: Path, duplicates: Literal["keep", "skip"], *, sure: bool) -> Reported:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.progress import track
 
-from app.cli.connecting import AsJson, Key, StudyName, Url, find
+from app.cli.connecting import AsJson, Key, StudyName, Url, opened
 from app.cli.printing import console, errors, print_json, waiting
 
 FOUND_SOMETHING = 4
@@ -13,8 +13,8 @@ FOUND_SOMETHING = 4
 
 def verify(study: StudyName, url: Url = None, key: Key = None, as_json: AsJson = False) -> None:
     """Check every hash of a study's ledger."""
-    with waiting("Checking the ledger"):
-        checked = find(study, url, key).verify()
+    with opened(study, url, key) as found, waiting("Checking the ledger"):
+        checked = found.verify()
     if as_json:
         print_json(checked)
     elif checked.sound:
@@ -32,10 +32,10 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Compute batches again and compare them bit for bit."""
-    found = find(study, url, key)
-    numbers = [number] if number else [one.number for one in found.batches()]
-    shown = track(numbers, "Replaying", console=errors, disable=as_json or len(numbers) < 2)
-    answers = [found.replay(one) for one in shown]
+    with opened(study, url, key) as found:
+        numbers = [number] if number else [one.number for one in found.batches()]
+        shown = track(numbers, "Replaying", console=errors, disable=as_json or len(numbers) < 2)
+        answers = [found.replay(one) for one in shown]
     if as_json:
         print_json(answers)
     else:

@@ -1,6 +1,7 @@
 """How the remote commands find their server: options, then the environment, then this machine's own."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Annotated
 
 import typer
@@ -24,8 +25,11 @@ def connect(url: str | None, key: str | None) -> Client:
     return Client(url or f"http://{settings.host}:{settings.port}", key or (None if url else _own_key(settings)))
 
 
-def find(study: str, url: str | None, key: str | None) -> Study[Blocking]:
-    return connect(url, key).study(study)
+@contextmanager
+def opened(study: str, url: str | None, key: str | None) -> Iterator[Study[Blocking]]:
+    """A study, for as long as the block lasts."""
+    with connect(url, key) as client:
+        yield client.study(study)
 
 
 def _own_key(settings: Settings) -> str | None:

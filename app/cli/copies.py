@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from app.cli.connecting import AsJson, Key, StudyName, Url, connect, find
+from app.cli.connecting import AsJson, Key, StudyName, Url, connect, opened
 from app.cli.printing import console, errors, print_json, waiting
 from app.settings import Settings
 from app.storage import backup as backups
@@ -18,15 +18,15 @@ Source = Annotated[Path, typer.Argument(help="The file to read.", exists=True, d
 def export_study(study: StudyName, file: Target, url: Url = None, key: Key = None) -> None:
     """Write a whole study into one archive."""
     _must_be_new(file)
-    with waiting("Exporting"):
-        find(study, url, key).export(file)
+    with opened(study, url, key) as found, waiting("Exporting"):
+        found.export(file)
     console.print(f"{study} is in {file} ({file.stat().st_size / 1e6:.1f} MB).")
 
 
 def import_study(file: Source, url: Url = None, key: Key = None, as_json: AsJson = False) -> None:
     """Read a study from an archive."""
-    with waiting("Importing"):
-        study = connect(url, key).import_study(file)
+    with connect(url, key) as client, waiting("Importing"):
+        study = client.import_study(file)
     if as_json:
         print_json(study.details)
     else:

@@ -44,7 +44,7 @@ def batch_table(batch: Batch[Any]) -> Table:
 
 def print_findings(findings: Iterable[Finding], style: str) -> None:
     for finding in findings:
-        errors.print(f"  [{style}]{finding}[/]")
+        errors.print(f"  {finding}", style=style, markup=False)
 
 
 def cell_text(cell: object) -> str:

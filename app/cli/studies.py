@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.connecting import AsJson, Key, StudyName, Url, connect, find
+from app.cli.connecting import AsJson, Key, StudyName, Url, connect, opened
 from app.cli.printing import console, errors, print_findings, print_json, table, waiting
-from nextbatch import Overview
 
 
 def list_studies(url: Url = None, key: Key = None, as_json: AsJson = False) -> None:
     """List the studies that the key may see."""
-    details = [study.details for study in connect(url, key).studies()]
+    with connect(url, key) as client:
+        details = [study.details for study in client.studies()]
     if as_json:
         print_json(details)
         return
@@ -37,7 +37,8 @@ def create(
     """Create a study; the same again finds it."""
     given: dict[str, Any] = {"direction": "minimize" if minimize else "maximize", "objective": objective, "unit": unit}
     given |= json.loads(settings.read_text()) if settings else {}
-    made = connect(url, key).create_study(study, **given)
+    with connect(url, key) as client:
+        made = client.create_study(study, **given)
     if as_json:
         print_json(made.details)
     else:
@@ -57,8 +58,8 @@ def upload(
     as_json: AsJson = False,
 ) -> None:
     """Upload the list of candidates, or add to it."""
-    found = find(study, url, key)
-    with waiting(f"Sending {file.name} ({file.stat().st_size / 1e6:.1f} MB)"):
+    size = f"{file.stat().st_size / 1e6:.1f} MB"
+    with opened(study, url, key) as found, waiting(f"Sending {file.name} ({size})"):
         if append:
             receipt = found.append(file, dry_run=dry_run)
         else:
@@ -77,8 +78,8 @@ def upload(
 
 def status(study: StudyName, url: Url = None, key: Key = None, as_json: AsJson = False) -> None:
     """Show how a study stands, with a chart of the best so far."""
-    with waiting("Reading"):
-        overview: Overview = find(study, url, key).overview()
+    with opened(study, url, key) as found, waiting("Reading"):
+        overview = found.overview()
     if as_json:
         print_json(overview)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -45,9 +46,7 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> Frame:
     raise ImportError("a frame needs pandas or polars: install one of them, or leave as_frame out")
 
 
-def candidate_row(candidate: Candidate, *, posterior: bool) -> dict[str, Any]:
-    """A candidate as one flat row."""
+def candidate_row(candidate: Candidate) -> dict[str, Any]:
+    """A candidate as one flat row, with the posterior if it is there."""
     row = {"key": candidate.key, **candidate.features, **candidate.attributes, "available": candidate.available}
-    if posterior:
-        row |= {name: getattr(candidate, name) for name in ("mean", "std", "lower", "upper", "count", "pending")}
-    return row
+    return row | (asdict(candidate.posterior) if candidate.posterior else {})

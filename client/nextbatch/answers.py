@@ -47,8 +47,20 @@ class Receipt:
 
 
 @dataclass(frozen=True)
+class Posterior:
+    """What the model believes of a candidate, how often it was measured, and how many results are waited for."""
+
+    mean: float
+    std: float
+    lower: float
+    upper: float
+    counts: int
+    pending: int
+
+
+@dataclass(frozen=True)
 class Candidate:
-    """One candidate; the last six are there when the posterior was asked for."""
+    """One candidate; `posterior` is there when it was asked for."""
 
     number: int
     key: str
@@ -56,12 +68,7 @@ class Candidate:
     attributes: Mapping[str, Value]
     available: bool
     reason: str | None
-    mean: float | None = None
-    std: float | None = None
-    lower: float | None = None
-    upper: float | None = None
-    count: int | None = None
-    pending: int | None = None
+    posterior: Posterior | None = None
 
 
 @dataclass(frozen=True)

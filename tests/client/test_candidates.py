@@ -115,6 +115,14 @@ def test_candidates_come_as_a_frame(study: Any) -> None:
     assert len(frame) == 4
 
 
+def test_candidates_come_with_what_the_model_believes(study: Any) -> None:
+    study.report([{"key": "A1", "value": 0.4}, {"key": "A2", "value": 0.9}])
+    first = study.candidates(posterior=True, sort="-mean")[0].posterior
+    assert first.lower <= first.mean <= first.upper
+    frame = study.candidates(posterior=True, as_frame=True)
+    assert list(frame["counts"]) == [1, 1, 0, 0]
+
+
 def test_a_candidate_is_switched_off_and_on(study: Any) -> None:
     assert study.switch_off("A1", "out of stock").reason == "out of stock"
     assert [one.key for one in study.candidates(available=False)] == ["A1"]

@@ -1,11 +1,14 @@
 """Studies and keys, by either client."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nextbatch import Conflict, NotFound
+from nextbatch import Client, Conflict, NotFound
+from tests import live
 
 
 def test_creating_the_same_study_again_finds_it(client: Any, study: Any) -> None:
@@ -43,6 +46,24 @@ def test_settings_change_for_who_saw_the_newest_version(client: Any, study: Any)
         other.change(max_batch=8)
     assert refused.value.code == "precondition-failed"
     assert other.refresh().configuration["max_batch"] == 7
+
+
+def test_a_study_moves_to_another_server_in_one_file(client: Any, study: Any, other: Client, tmp_path: Path) -> None:
+    study.report({"key": "A1", "value": 0.4})
+    archive = study.export(tmp_path / "study.zip")
+    moved = other.import_study(archive)
+    assert [one.value for one in moved.observations()] == [0.4]
+    assert moved.verify().head == study.verify().head
+    assert client.import_study(archive).name == study.name
+
+
+@pytest.fixture
+def other(tmp_path: Path, migrated_sqlite: Path) -> Iterator[Client]:
+    """A client of another server."""
+    path = tmp_path / "other.sqlite3"
+    path.write_bytes(migrated_sqlite.read_bytes())
+    with live.running(f"sqlite:///{path}", tmp_path) as server, Client(server.url, server.key) as client:
+        yield client
 
 
 def test_a_key_is_made_granted_and_revoked(client: Any, study: Any) -> None:

@@ -87,7 +87,7 @@ class Candidates(LifeCycle[W]):
             "sort": sort,
         }
         found = [shaped(Candidate, one) for one in await self._candidate_rows(params, limit)]
-        return frame_of(candidate_row(one, posterior=posterior) for one in found) if as_frame else found
+        return frame_of(candidate_row(one) for one in found) if as_frame else found
 
     async def _candidate_rows(self, params: dict[str, Any], limit: int | None) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
@@ -95,7 +95,8 @@ class Candidates(LifeCycle[W]):
             left = PAGE if limit is None else min(PAGE, limit - len(found))
             window = {**params, "offset": len(found), "limit": left}
             page = (await self._wire.call("GET", f"{self._path}/candidates", params=window)).json()
-            found += page["candidates"]
+            believed = page.get("posterior") or [None] * len(page["candidates"])
+            found += [one | {"posterior": of} for one, of in zip(page["candidates"], believed, strict=True)]
             if len(found) >= min(page["total"], limit or page["total"]) or not page["candidates"]:
                 return found
 
