@@ -43,9 +43,10 @@ def postgres_backed(tmp_path_factory: pytest.TempPathFactory, postgres_server: s
 
 
 @pytest.fixture
-def scene(server: Server) -> Scene:
+def scene(server: Server) -> Iterator[Scene]:
     assert server.key
-    return Scene(server.address, server.key)
+    with Scene(server.address, server.key) as made:
+        yield made
 
 
 @pytest.fixture
