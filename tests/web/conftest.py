@@ -61,7 +61,7 @@ def study(scene: Scene, request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def window(browser: Browser, server: Server) -> Iterator[Open]:
-    """Opens windows: `window()`, `window(viewport=…)`. None may have met an error, a CSP violation or a foreign host."""
+    """Opens windows: `window(viewport=…)`. None may have met an error, a CSP violation or a foreign host."""
     opened: list[Window] = []
 
     def make(address: str = server.address, **options: Any) -> Window:
