@@ -43,9 +43,10 @@ def postgres_backed(tmp_path_factory: pytest.TempPathFactory, postgres_server: s
 
 
 @pytest.fixture
-def scene(server: Server) -> Scene:
+def scene(server: Server) -> Iterator[Scene]:
     assert server.key
-    return Scene(server.address, server.key)
+    with Scene(server.address, server.key) as made:
+        yield made
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def study(scene: Scene, request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def window(browser: Browser, server: Server) -> Iterator[Open]:
-    """Opens windows: `window()`, `window(viewport=…)`. None may have met an error, a CSP violation, a foreign host."""
+    """Opens windows: `window(viewport=…)`. None may have met an error, a CSP violation or a foreign host."""
     opened: list[Window] = []
 
     def make(address: str = server.address, **options: Any) -> Window:

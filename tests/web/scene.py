@@ -4,7 +4,7 @@ import csv
 import io
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -38,13 +38,19 @@ class Scene:
     """A server with an admin's key: makes studies and measures what is suggested."""
 
     address: str
-    key: str
+    key: str = field(repr=False)
 
     def __post_init__(self) -> None:
         self.http = httpx.Client(
             base_url=self.address, headers={"Authorization": f"Bearer {self.key}"}, timeout=60, trust_env=False
         )
         self.dice = random.Random(3)  # noqa: S311
+
+    def __enter__(self) -> "Scene":
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        self.http.close()
 
     def send(self, method: str, path: str, **more: Any) -> Any:
         answer = self.http.request(method, path, **more)

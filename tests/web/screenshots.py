@@ -100,13 +100,14 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as server, running_browser() as browser:
         assert server.key
-        scene = Scene(server.address, server.key)
-        prepare(scene)
+        with Scene(server.address, server.key) as scene:
+            prepare(scene)
+            key = scene.new_key("scientist", *_all(scene), name="Dr. Ada Weber")
         csv = Path(folder) / "photoredox.csv"
         lines = suzuki(96)[0].splitlines()
         lines[3] = lines[2].replace(lines[2].split(",")[0], "A1-02-zz")
         csv.write_text("\n".join(lines) + "\n")
-        pictures(browser, server.address, scene.new_key("scientist", *_all(scene), name="Dr. Ada Weber"), csv)
+        pictures(browser, server.address, key, csv)
 
 
 def _all(scene: Scene) -> list[str]:

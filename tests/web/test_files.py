@@ -10,13 +10,12 @@ from tests.api.conftest import problem
 from tests.conftest import on_sqlite
 from tests.server import ROOT
 
-pytestmark = on_sqlite
-
 FOLDER = ROOT / "app" / "web"
 FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file())
 PAGES = ("/", "/create", "/studies/a", "/studies/a/map", "/studies/a/bench", "/studies/a/bench/bench-1", "/docs")
 
 
+@on_sqlite
 def test_every_address_of_the_page_opens_it_under_a_strict_policy(anonymous: TestClient) -> None:
     for path in PAGES:
         answer = anonymous.get(path)
@@ -27,6 +26,7 @@ def test_every_address_of_the_page_opens_it_under_a_strict_policy(anonymous: Tes
         assert answer.headers["X-Frame-Options"] == "DENY"
 
 
+@on_sqlite
 def test_every_file_is_served_and_known_again(anonymous: TestClient) -> None:
     for name in FILES:
         answer = anonymous.get(f"/web/{name}")
@@ -35,8 +35,9 @@ def test_every_file_is_served_and_known_again(anonymous: TestClient) -> None:
         assert (again.status_code, again.content) == (304, b"")
 
 
+@on_sqlite
 @pytest.mark.parametrize(
-    "path", ["/web/", "/web/../main.py", "/web/%2e%2e/main.py", "/web//etc/passwd", "/web/js", "/web/none.js"]
+    "path", ["/web/", "/web/../main.py", "/web/%2e%2e/main.py", "/web//etc/passwd", "/web/js", "/web/none.js", "/studies/a/none"]
 )
 def test_nothing_else_is(anonymous: TestClient, path: str) -> None:
     problem(anonymous.get(path), 404, "not-found")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.server import Server
 from tests.web.conftest import Open
@@ -100,17 +100,15 @@ def test_unsent_values_outlive_the_page_and_an_answer_that_was_lost(window: Open
     page = tablet.sign_in(scene.key, f"/studies/{study}/bench/tablet")
     lost = []
 
-    def lose_the_answer(route) -> None:  # type: ignore[no-untyped-def]
-        if lost:
+    def lose_the_answer(route: Route) -> None:
+        if lost or route.request.method != "POST":
             route.continue_()
             return
         lost.append(route.fetch().status)  # the server has it; the page never hears of it
         route.abort()
 
     tablet.offline = True  # what the browser says of the lost answer is expected
-    page.route(
-        "**/observations", lambda route: lose_the_answer(route) if route.request.method == "POST" else route.continue_()
-    )
+    page.route(lambda url: url.endswith("/observations"), lose_the_answer)
     page.get_by_label(f"yield of {key}", exact=True).fill("44.5")
     page.keyboard.press("Enter")
     expect(page.get_by_text("not yet saved").first).to_be_visible()
@@ -164,7 +162,7 @@ def test_a_filled_sheet_is_checked_before_it_is_saved(window: Open, scene: Scene
     suggestions = scene.ask(study, "b", min_size=3, max_size=3)["suggestions"]
     page = window().sign_in(scene.key, f"/studies/{study}/bench/b")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Sheet").click()
+        page.get_by_role("link", name="Sheet", exact=True).click()
     sheet = Path(download.value.path()).read_text()
     assert sheet.startswith("suggestion,replicate,key")
     wrong, right = tmp_path / "wrong.csv", tmp_path / "right.csv"
@@ -224,7 +222,7 @@ def test_the_history_can_be_replayed_and_verified_and_read(window: Open, scene: 
     expect(page.get_by_text("1 result reported")).to_be_visible()
     page.get_by_role("link", name="Map").click()
     page.get_by_label("Across").select_option("temperature")
-    page.get_by_label("Colour").select_option("std")
+    page.locator("label", has_text="Colour").locator("select").select_option("std")
     expect(page.locator(".legend")).to_contain_text("uncertainty")
 
 

@@ -4,6 +4,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -24,6 +25,7 @@ POLICY = "; ".join(
         "form-action 'self'",
     )
 )
+Part = Literal["candidates", "map", "batches", "events", "settings", "bench"]
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -36,10 +38,13 @@ _TYPES = {
 @router.get("/")
 @router.get("/create")
 @router.get("/studies/{study}")
-@router.get("/studies/{study}/bench")
 @router.get("/studies/{study}/bench/{worker}")
-@router.get("/studies/{study}/{part}")
 def page(request: Request) -> Response:
+    return _file(request, "index.html")
+
+
+@router.get("/studies/{study}/{part}")
+def part_of_a_study(request: Request, part: Part) -> Response:  # noqa: ARG001
     return _file(request, "index.html")
 
 

@@ -61,8 +61,7 @@ export async function change(method, path, body, headers = {}) {
 }
 
 // Every page of a list.
-export async function* pages(path, most = 1000) {
-  let after = 0;
+export async function* pages(path, most = 1000, after = 0) {
   while (after !== null) {
     const page = await get(`${path}${path.includes("?") ? "&" : "?"}after=${after}&limit=${most}`);
     yield page;

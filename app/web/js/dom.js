@@ -36,6 +36,17 @@ export function fill(element, ...children) {
   return element;
 }
 
+// Fills an element only when what it tells has changed: a button must not vanish between press and release.
+export function settled(element) {
+  let told = null;
+  return (facts, make) => {
+    const now = JSON.stringify(facts);
+    if (now === told) return;
+    told = now;
+    fill(element, [make()]);
+  };
+}
+
 // Runs at most once a frame, however often it is asked for.
 export function framed(work) {
   let waiting = 0;

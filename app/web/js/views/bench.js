@@ -2,7 +2,7 @@
 
 import { get, study as path } from "../api.js";
 import { showStatus } from "../bar.js";
-import { delayed, fill, h } from "../dom.js";
+import { delayed, fill, h, settled } from "../dom.js";
 import { ago, plural } from "../format.js";
 import { icon } from "../icons.js";
 import { follow } from "../live.js";
@@ -38,6 +38,7 @@ async function oneBench(root, { study: name, worker }, wanted) {
   const rows = new Map();
   const list = h("ol.bench-rows"), head = h(".bench-head"), note = h(".unsaved", { role: "status" }), foot = h("footer.bench-foot");
   const scan = scanner((key) => focusKey(key));
+  const tellHead = settled(head), tellNote = settled(note), tellFoot = settled(foot);
   fill(root, h(".page.narrow.bench", head, scan.element, note, list, foot));
 
   function focusKey(key) {
@@ -60,14 +61,14 @@ async function oneBench(root, { study: name, worker }, wanted) {
     const { batch, summary } = facts;
     const waiting = outbox.waiting(name);
     if (!batch) {
-      fill(head, heading(null));
+      tellHead(null, () => heading(null));
       scan.element.hidden = true;
       fill(list);
-      fill(foot, bareBench());
+      tellFoot([summary.state, summary.finished, summary.counts.candidates], bareBench);
       return;
     }
     scan.element.hidden = batch.state !== "open";
-    fill(head, heading(batch));
+    tellHead([batch.number, batch.suggestions.map((one) => one.state)], () => heading(batch));
     for (const one of batch.suggestions) {
       if (!rows.has(one.suggestion)) rows.set(one.suggestion, benchRow(context));
       rows.get(one.suggestion).update(one, facts, waiting);
@@ -76,8 +77,8 @@ async function oneBench(root, { study: name, worker }, wanted) {
     const elements = [...rows.values()].map((row) => row.element);
     if (elements.some((element, i) => list.children[i] !== element) || list.children.length !== elements.length) fill(list, elements);
     const unsaved = waiting.filter((item) => !item.refused).length;
-    fill(note, unsaved > 0 && h("p.note.warn", h("b", `${plural(unsaved, "value")} not yet saved.`), " Kept on this device, and sent as soon as the server answers."));
-    fill(foot, batch.state === "open" ? null : h("section.done", icon("check", 40), h("h2", `Batch ${batch.number} is complete`), h("p.quiet", "Thank you. Values can still be corrected above."), nextButton(summary)));
+    tellNote(unsaved, () => unsaved > 0 && h("p.note.warn", h("b", `${plural(unsaved, "value")} not yet saved.`), " Kept on this device, and sent as soon as the server answers."));
+    tellFoot([batch.number, batch.state, summary.state, summary.finished], () => batch.state !== "open" && h("section.done", icon("check", 40), h("h2", `Batch ${batch.number} is complete`), h("p.quiet", "Thank you. Values can still be corrected above."), nextButton(summary)));
   }
 
   function heading(batch) {
@@ -100,7 +101,8 @@ async function oneBench(root, { study: name, worker }, wanted) {
         scrollTo({ top: 0 });
       } catch (error) {
         toast(explain(error), "bad");
-        draw();
+        button.disabled = false;
+        button.textContent = "Ask for the next batch";
       }
     } }, "Ask for the next batch");
     return button;

@@ -34,14 +34,21 @@ async function newest(name, worker) {
   return last;
 }
 
+const starts = new Map(); // batch → the observation after which its results begin: earlier ones are read once
+
 // "3-1/2" → the observation that stands there.
 async function resultsOf(name, batch, summary) {
-  const results = new Map();
+  const results = new Map(), known = `${name} ${batch.number}`;
   if (!summary.counts.observations) return results;
-  for await (const page of pages(path(name, "/observations"), 10_000)) {
+  let first = null, last = starts.get(known) ?? 0;
+  for await (const page of pages(path(name, "/observations"), 10_000, last)) {
     for (const one of page.observations) {
-      if (one.suggestion?.startsWith(`${batch.number}-`) && one.state === "recorded") results.set(`${one.suggestion}/${one.replicate}`, one);
+      last = one.observation;
+      if (!one.suggestion?.startsWith(`${batch.number}-`)) continue;
+      first ??= one.observation - 1;
+      if (one.state === "recorded") results.set(`${one.suggestion}/${one.replicate}`, one);
     }
   }
+  starts.set(known, first ?? last);
   return results;
 }

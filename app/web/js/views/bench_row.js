@@ -82,7 +82,7 @@ export function benchRow(context) {
 
   function unsaved(item) {
     const drop = h("button.plain.small", { onclick: () => outbox.discard(context.name, item.place) }, item.refused ? "Discard" : "Undo");
-    return h(".slot.waiting", h("b.number", item.words), h("span.chip", { class: item.refused ? "bad" : "warn" }, item.refused ? "refused" : "not yet saved"), item.refused && h("span.small", item.refused), drop);
+    return h(".slot.waiting", h("b.number", item.words), h("span.chip", { class: item.refused ? "bad" : "warn" }, item.refused ? "refused" : foreign(item) ? "kept for another key" : "not yet saved"), item.refused && h("span.small", item.refused), drop);
   }
 
   function saved(result) {
@@ -126,6 +126,8 @@ export function benchRow(context) {
     ask({ title: `Give ${one.key} up`, text: "It is not waited for any more. A result that comes all the same is welcome.", confirm: "Give up", fields: [{ name: "reason", label: "Why", required: true, maxlength: 500 }],
       act: ({ reason }) => lose({ abandoned: { reason } }, `given up: ${reason}`) });
   }
+
+  const foreign = (item) => item.key && item.key !== me()?.id; // who typed it is who sends it
 
   const lose = (report, words) => outbox.put(context.name, `${one.suggestion}/lost`, { suggestion: one.suggestion, ...report }, words);
 

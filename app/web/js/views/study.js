@@ -2,7 +2,7 @@
 
 import { get, study as path } from "../api.js";
 import { showStatus } from "../bar.js";
-import { delayed, fill, h } from "../dom.js";
+import { delayed, fill, h, settled } from "../dom.js";
 import { icon } from "../icons.js";
 import { follow } from "../live.js";
 import { benchPath, go, studyPath } from "../router.js";
@@ -45,12 +45,14 @@ export async function study(root, params, wanted) {
     const before = facts.summary;
     facts = await read();
     if (facts.summary === before) return;
-    fill(head, heading(facts, look));
+    title();
     part?.update?.(facts);
   }
 
+  const tell = settled(head);
+  const title = () => tell([facts.study, facts.summary.state, facts.summary.finished, facts.summary.counts.available > 0], () => heading(facts, look));
   const soon = delayed(() => look().catch(() => {}), 120);
-  fill(head, heading(facts, look));
+  title();
   turn(params);
   const stop = follow(name, {
     seq: facts.summary.seq, look, onStatus: showStatus,

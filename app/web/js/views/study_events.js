@@ -4,7 +4,7 @@ import { get, study as path } from "../api.js";
 import { fill, h } from "../dom.js";
 import { fullTime, shortTime } from "../format.js";
 import { failed, loading } from "../parts.js";
-import { actorWords, eventWords } from "./words.js";
+import { actorWords, eventWords, learnNames } from "./words.js";
 
 const PAGE = 60;
 
@@ -32,6 +32,6 @@ export function events(root, facts) {
   }
 
   fill(root, loading(300));
-  older().then(() => fill(root, h("section.card", list, h(".row", more))), (error) => fill(root, failed(error)));
+  learnNames().then(older).then(() => fill(root, h("section.card", list, h(".row", more))), (error) => fill(root, failed(error)));
   return { event: (event) => { if (!known.has(event.seq)) list.prepend(line(event)); } };
 }

@@ -94,6 +94,6 @@ export function map(root, first) {
   fill(root, loading(420));
   const begin = () => load().then(() => { controls(); fill(root, h("section.card", tools, picture.element, legend)); }, (error) => fill(root, failed(error, begin)));
   begin();
-  const later = delayed(() => load().catch(() => {}), 400);
+  const later = delayed(() => load().catch(() => {}), first.summary.counts.candidates > 5_000 ? 5_000 : 400);
   return { update: (now) => { facts = now; later(); }, leave: () => { left = true; picture.leave(); } };
 }

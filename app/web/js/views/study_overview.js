@@ -32,7 +32,7 @@ export function overview(root, first) {
     ], empty: "The first result will appear here.", across: "results in the order they came" });
     const bounds = trace.batches.filter((batch) => batch.regret_bound !== null).map((batch) => ({ x: batch.number, y: batch.regret_bound, batch }));
     const latest = summary.certificate ? [{ x: (trace.batches.at(-1)?.number ?? 0) + 1, y: summary.certificate.regret_bound }] : [];
-    bound.update({ marks: [{ kind: "line", tone: "accent", points: [...bounds, ...latest] }, { kind: "dots", tone: "accent", hover: false, points: latest, radius: 4 }], empty: "There is a bound as soon as something is measured.", across: "batch" });
+    bound.update({ marks: [{ kind: "band", hover: false, points: [...bounds, ...latest].map((point) => ({ ...point, low: 0 })) }, { kind: "line", tone: "accent", points: [...bounds, ...latest] }, { kind: "dots", tone: "accent", hover: false, points: latest, radius: 4 }], empty: "There is a bound as soon as something is measured.", across: "batch" });
     const issued = trace.batches.map((batch) => ({ x: batch.number, batch }));
     sizes.update({ marks: [{ kind: "bars", points: issued.map((point) => ({ ...point, y: point.batch.size, tone: point.batch.ended === "rule" ? "strong" : "" })) }], empty: "No batch yet.", across: "batch" });
     model.update({ marks: [

@@ -1,7 +1,8 @@
 // What the ledger says, in sentences.
 
+import { get } from "../api.js";
 import { exact, plural } from "../format.js";
-import { me } from "../session.js";
+import { may, me } from "../session.js";
 
 const ENDED = {
   rule: "ended by the algorithm: more at once would be guesswork",
@@ -12,7 +13,15 @@ const BRIEFLY = { rule: "the algorithm’s own rule", size: "size asked for", ex
 export const endedBriefly = (ended) => BRIEFLY[ended] ?? ended;
 export const endedWords = (ended) => ENDED[ended] ?? ended;
 
-export const actorWords = (id) => (id === me()?.id ? "you" : id === "server" ? "the server" : `key ${id}`);
+const names = new Map([["server", "the server"]]);
+
+// Only admins may know what keys are called; for others a key's id has to do.
+export async function learnNames() {
+  if (!may("keys")) return;
+  for (const key of (await get("/v1/keys")).keys) names.set(key.id, key.name);
+}
+
+export const actorWords = (id) => (id === me()?.id ? "you" : names.get(id) ?? `key ${id}`);
 
 // [what, details]: for the timeline.
 export function eventWords(event) {
@@ -23,7 +32,7 @@ export function eventWords(event) {
 
 const TELL = {
   "study-created": () => ["Study created", ""],
-  "study-changed": (payload) => [{ active: "Study active", paused: "Study paused", archived: "Study archived" }[payload.state] ?? "Settings changed", ""],
+  "study-changed": (payload) => [`Study changed, now ${payload.state}`, ""],
   "study-deleted": () => ["Study deleted", ""],
   "candidates-uploaded": (payload) => [`${plural(payload.rows, "candidate")} uploaded`, columnWords(payload)],
   "candidates-added": (payload) => [`${plural(payload.rows, "candidate")} added`, ""],
