@@ -41,6 +41,8 @@ def verify(connection: Connection, actor: Actor, name: str) -> Verified:
     broken = first_break(study.name, ledger.read(connection, study))
     if broken is None and ledger.hash_of(connection, study, study.seq) != study.head:
         broken = study.seq
+    if broken is None and ledger.hash_of(connection, study, study.seq + 1) is not None:
+        broken = study.seq + 1
     return Verified(study.seq, broken, study.head)
 
 
