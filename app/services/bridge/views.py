@@ -36,12 +36,12 @@ class View:
     @property
     def lower(self) -> Array:
         """What the certificate believes each candidate to be at least."""
-        return self.mean - self._radius_to_user
+        return _sum(self.mean, -self._radius_to_user)
 
     @property
     def upper(self) -> Array:
         """What the certificate believes each candidate to be at most."""
-        return self.mean + self._radius_to_user
+        return _sum(self.mean, self._radius_to_user)
 
     @property
     def counts(self) -> Array:
@@ -106,6 +106,12 @@ class View:
             return [f"the objective's norm in the kernel's space is at most {norm:.3g}", *said]
         fitted = "kernel and noise were fitted to the measurements: this is an estimate, not a guarantee"
         return ["the objective is a draw of a Gaussian process", *said, fitted]
+
+
+def _sum(left: Array, right: Array) -> Array:
+    """left + right, at the end of the floats where it lies beyond."""
+    with np.errstate(over="ignore"):
+        return np.nan_to_num(left + right)
 
 
 @dataclass(frozen=True, eq=False)
