@@ -1,6 +1,7 @@
 """/v1/studies/{study}/events: the ledger, by the page and live."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 
 import anyio
@@ -14,13 +15,13 @@ from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.reading import EventPage, event_out
 from app.api.schemas.shape import Name
 from app.api.streams import Streams
+from app.domain.errors import Refusal
 from app.services import events, studies
 from app.services.transactions import Reading
 
 router = APIRouter(prefix="/v1/studies/{study}/events", tags=["events"], responses=COMMON | OF_A_STUDY)
 
 POLL_SECONDS = 0.5
-BEAT_SECONDS = 15
 PAGE = 500
 
 
@@ -68,20 +69,16 @@ async def live_events(
     streams: Annotated[Streams, Depends(placed)],
 ) -> AsyncIterator[ServerSentEvent]:
     yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a line lost early is taken up
-    async for event in _follow(read, streams, study, seen):
-        yield event
+    with suppress(Refusal):  # deleted, or not granted any more: there is nothing more to tell
+        async for event in _follow(read, streams, study, seen):
+            yield event
 
 
 async def _follow(read: Reading, streams: Streams, study: str, seen: int) -> AsyncIterator[ServerSentEvent]:
-    """Events as they are committed, by any process; a beat when there are none, so that a dead line is noticed."""
-    quiet = 0.0
+    """Events as they are committed, by any process. (FastAPI sends a comment when there are none for a while.)"""
     while not streams.ending:
-        page = await run_in_threadpool(read, events.list_events, study, seen, PAGE)
+        page = await run_in_threadpool(read, events.follow, study, seen, PAGE)
         for event in page:
             yield ServerSentEvent(id=str(event.seq), event=event.type, data=event_out(event))
         seen = page[-1].seq if page else seen
-        quiet = 0.0 if page else quiet + POLL_SECONDS
-        if quiet >= BEAT_SECONDS:
-            yield ServerSentEvent(comment="beat")
-            quiet = 0.0
         await anyio.sleep(0 if len(page) == PAGE else POLL_SECONDS)
