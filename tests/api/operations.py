@@ -72,7 +72,11 @@ SAMPLES: dict[str, dict[str, Any]] = {
 
 
 STREAMS = {"GET /v1/studies/{study}/events/live"}  # never end by themselves: tests/api/test_events.py has them
-CHECKS = {"POST /v1/studies/{study}/verify", "POST /v1/studies/{study}/batches/{number}/replay"}  # change nothing
+CHECKS = {  # change nothing
+    "POST /v1/candidates/check",
+    "POST /v1/studies/{study}/verify",
+    "POST /v1/studies/{study}/batches/{number}/replay",
+}
 
 
 def archive(name: str) -> bytes:

@@ -21,7 +21,7 @@ WRITERS = {
 }
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "constants", "misc", "manager", "handlers", "tmp"}
 LONGEST_ROUTE = 12
-LONGEST_FILE = 300
+LONGEST_FILE = 350
 
 
 def committed() -> list[Path]:

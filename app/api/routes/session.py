@@ -26,7 +26,7 @@ router = APIRouter(
 
 
 class SignIn(Body):
-    key: Line = Field(description="An API key: `nb_…`")
+    key: Line = Field(description="An API key: `nb_…`", examples=["nb_3f2a91c07b5e_…"])
     remember: bool = Field(default=False, description="Stay signed in on this device for a month.")
 
 
