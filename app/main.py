@@ -52,6 +52,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=version("nextbatch-server"),
         description=DESCRIPTION,
         lifespan=_lifespan,
+        generate_unique_id_function=lambda route: route.name,  # what generated clients call their functions
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,  # an address is right or it is not; a redirect would be no problem document

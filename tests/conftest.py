@@ -82,6 +82,17 @@ def new_key(database: Database) -> Callable[..., str]:
 
 
 @pytest.fixture
+def new_admin() -> Callable[[Database], str]:
+    """Makes an admin's key for any database."""
+
+    def make(database: Database) -> str:
+        with database.write() as connection:
+            return create_key(connection, OPERATOR, "an admin", Role.ADMIN)[1]
+
+    return make
+
+
+@pytest.fixture
 def anonymous(settings: Settings) -> Iterator[TestClient]:
     """A client of the server, without a key."""
     with TestClient(create_app(settings), raise_server_exceptions=False) as client:

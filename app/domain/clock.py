@@ -8,4 +8,5 @@ def now() -> str:
 
 
 def stamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    """The moment in UTC; OverflowError for one that has no year there."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

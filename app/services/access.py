@@ -63,9 +63,20 @@ def authenticate(connection: Connection, spelling: str) -> Key:
     if match is None or found is None or not compare_digest(found[1], _hash(match[2])):
         raise Unauthenticated
     key = found[0]
-    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now()):
+    if not _is_alive(key):
         raise Unauthenticated
     return key
+
+
+def must_be_alive(connection: Connection, actor: Actor) -> None:
+    """Whether the key of somebody who signed in before would still let them in."""
+    found = keys.find(connection, actor.key.id)
+    if found is None or not _is_alive(found[0]):
+        raise Unauthenticated
+
+
+def _is_alive(key: Key) -> bool:
+    return key.revoked_at is None and (key.expires_at is None or key.expires_at > now())
 
 
 def _hash(secret: str) -> str:

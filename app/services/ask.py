@@ -1,6 +1,7 @@
 """Ask for the next batch: read, compute with no transaction open, commit if nothing stands against it; else again."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillRunning
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from app.services.candidate_set import Candidate, CandidateSet
 from app.services.resources import Resources
 from app.services.tally import Tally
 from app.services.transactions import Writing
-from app.storage import batches, ledger
+from app.storage import batches, candidates, ledger
 
 ATTEMPTS = 10
 
@@ -64,16 +65,16 @@ def ask(resources: Resources, write: Writing, name: str, request: AskRequest, re
     if kept is not None:
         return kept
     study = write(studies.find, name)
-    job = resources.jobs.start(
-        (study.id, request.worker, write.token), lambda: _compute(resources, write, name, request, render)
+    asked_as = (write.actor.key.id, write.token, write.fingerprint) if write.token else None
+    job: Future[Answer] = resources.jobs.start(
+        (study.id, request.worker, asked_as), lambda: _compute(resources, write, name, request, render)
     )
     try:
-        answer: Answer = job.result(timeout=request.wait)
+        return job.result(timeout=request.wait)
     except StillRunning:
         if not job.done():
             raise StillComputing from None
-        raise
-    return answer
+    return job.result()
 
 
 def _compute(resources: Resources, write: Writing, name: str, request: AskRequest, render: Render) -> Answer:
@@ -176,6 +177,9 @@ def _issue(connection: Connection, actor: Actor, name: str, issue: Issue) -> Ask
     study.must_be_active()
     number = issue.wanted.number
     if study.version != issue.version or batches.last_number(connection, study) != number - 1:
+        raise _Outdated
+    switched_off = candidates.unavailable(connection, study)
+    if any(line["candidate"] in switched_off for line in issue.draft.suggestions):
         raise _Outdated
     study = ledger.append(connection, study, actor, "batch-issued", issue.payload())
     batch = batches.find(connection, study, number)

@@ -21,19 +21,20 @@ class Jobs:
         """The job under `key`: the one that runs already, or a new one."""
         with self._lock:
             running = self._running.get(key)
-            if running is not None:
+            if running is not None and not running.done():
                 return running
             if len(self._running) >= self._most:
                 raise Overloaded
             future: Future[Any] = self._pool.submit(work)
             self._running[key] = future
-        future.add_done_callback(lambda _: self._forget(key))
+        future.add_done_callback(lambda _: self._forget(key, future))
         return future
 
     def close(self) -> None:
         """Finish what runs, take nothing more."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _forget(self, key: Hashable) -> None:
+    def _forget(self, key: Hashable, future: Future[Any]) -> None:
         with self._lock:
-            self._running.pop(key, None)
+            if self._running.get(key) is future:
+                del self._running[key]

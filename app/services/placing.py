@@ -67,8 +67,10 @@ class Placing:
             observations.with_refs(connection, study, {one.ref for one in reports if one.ref is not None})
         )
         self._next = observations.last_number(connection, study) + 1
+        self._loaded: set[int] = set()  # batches
         self._suggestions: dict[Place, Suggestion] = {}
         self._filled: dict[Place, dict[int, Observation | Placed]] = {}
+        self._load(one.suggestion[0] for one in reports if one.suggestion is not None)
         self._errors: list[Finding] = []
         self._conflicts: list[Finding] = []
         self.warnings: list[Finding] = []
@@ -152,15 +154,19 @@ class Placing:
         status: Status = "failed" if report.failed else "abandoned"
         if suggestion is None:
             yield Placed(report, status, candidate, key)
-        elif suggestion.state is SuggestionState.OBSERVED:
+        elif self._is_measured(suggestion):
             self._conflicts.append(Finding("already-observed", "It was measured; retract that first.", row=report.row))
         else:
             yield Placed(report, status, candidate, key, batch=suggestion.batch, rank=suggestion.rank)
 
+    def _is_measured(self, suggestion: Suggestion) -> bool:
+        """Whether all its replicates are there, those of this call counted."""
+        filled = self._filled[suggestion.batch, suggestion.rank]
+        return suggestion.state is SuggestionState.OBSERVED or len(filled) >= suggestion.replicates
+
     def _suggestion(self, report: Report) -> Suggestion | None:
         if report.suggestion is None:
             return None
-        self._load([report.suggestion[0]])
         found = self._suggestions.get(report.suggestion)
         if found is None:
             self._errors.append(Finding("unknown-suggestion", "The study has no such suggestion.", row=report.row))
@@ -175,10 +181,10 @@ class Placing:
         return found
 
     def _replicate(self, report: Report, suggestion: Suggestion, offset: int) -> int | None:
-        """Said, or counted from the first of several values, or the only one there can be, or the next free one."""
+        """Said; by suggestion counted from its first value; by key (or under a ref) the next one that is free."""
         if report.replicate is not None:
             return report.replicate + offset
-        if len(report.values) > 1 or suggestion.replicates == 1:
+        if report.candidate is None and (len(report.values) > 1 or suggestion.replicates == 1):
             return offset + 1
         if report.candidate is not None or report.ref is not None:
             filled = self._filled[suggestion.batch, suggestion.rank]
@@ -225,10 +231,8 @@ class Placing:
 
     def _load(self, numbers: Iterable[int]) -> None:
         """Read batches that were not read yet, and what their suggestions were answered."""
-        known = {batch for batch, _ in self._suggestions}
-        missing = set(numbers) - known
-        if not missing:
-            return
+        missing = set(numbers) - self._loaded
+        self._loaded |= missing
         for one in batches.suggestions_of(self._connection, self._study, missing):
             self._suggestions[one.batch, one.rank] = one
             self._filled[one.batch, one.rank] = {}

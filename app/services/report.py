@@ -69,7 +69,7 @@ def _record_values(connection: Connection, actor: Actor, study: Study, new: Sequ
 
 
 def _record_failures(connection: Connection, actor: Actor, study: Study, lost: Sequence[Placed]) -> Study:
-    """Suggestions that will not be measured, and candidates that cannot be."""
+    """Suggestions that will not be measured, candidates that cannot be, and failures that nobody waited for."""
     for state in (SuggestionState.FAILED, SuggestionState.ABANDONED):
         gone = [one for one in lost if one.status == state and one.batch is not None]
         if gone:
@@ -81,6 +81,9 @@ def _record_failures(connection: Connection, actor: Actor, study: Study, lost: S
         if failed is not None and not failed.retry:
             switched = {"candidate": one.candidate, "key": one.key, "available": False}
             study = ledger.append(connection, study, actor, "candidate-switched", switched, failed.reason)
+        elif one.batch is None:  # nobody waited for it: nothing changes, but it was said
+            said = {"candidate": one.candidate, "key": one.key}
+            study = ledger.append(connection, study, actor, f"measurement-{one.status}", said, one.reason)
     return study
 
 

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 
 from app.domain.clock import stamp
@@ -17,6 +18,8 @@ from app.services.intake.csv_rows import Cell, armed
 FILLED_IN = ("value", "failed", "note", "measured_by", "measured_at", "ref")
 _SUGGESTION = re.compile(r"([1-9]\d{0,8})-([1-9]\d{0,8})")
 _KNOWN = {"suggestion", "replicate", "key", "candidate", "abandoned", *FILLED_IN}
+_LINE = 200
+_LONGEST = {"measured_by": _LINE, "ref": _LINE, "failed": 2_000, "abandoned": 2_000, "note": 10_000}
 _NO_RETRY = "!"
 _COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 
@@ -52,7 +55,7 @@ def read_sheet(path: Path) -> list[Report]:
     header_line = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=header_line.count)
     try:
-        lines = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True))
+        lines = list(csv.reader(StringIO(text, newline=None), delimiter=delimiter, strict=True))
     except csv.Error:
         raise Invalid([Finding("csv", "The sheet cannot be read as CSV; check its quotes.")]) from None
     return _reports(lines, comma=delimiter == ";")
@@ -94,6 +97,7 @@ def _report(filled: dict[str, str], row: int, findings: list[Finding], *, comma:
     if place is None and key is None:
         findings.append(Finding("which", "Neither a suggestion nor a candidate's key.", row=row))
         return None
+    _check_texts(filled, row, findings)
     failed = filled.get("failed")
     return Report(
         suggestion=(int(place[1]), int(place[2])) if place else None,
@@ -136,7 +140,7 @@ def _replicate(filled: dict[str, str], row: int, findings: list[Finding]) -> int
     text = filled.get("replicate")
     if text is None:
         return None
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= 100_000):
+    if not re.fullmatch(r"[1-9][0-9]{0,4}|100000", text):
         findings.append(Finding("replicate", "Not a number from 1.", row=row, column="replicate"))
         return None
     return int(text)
@@ -148,10 +152,18 @@ def _moment(filled: dict[str, str], row: int, findings: list[Finding]) -> str | 
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        message = "Write date and time with a time zone, such as 2026-05-04T13:30+02:00."
-        findings.append(Finding("time", message, row=row, column="measured_at"))
-        return None
-    return stamp(moment)
+        if moment.tzinfo is not None:
+            return stamp(moment)
+    except (ValueError, OverflowError):
+        pass
+    message = "Write date and time with a time zone, such as 2026-05-04T13:30+02:00."
+    findings.append(Finding("time", message, row=row, column="measured_at"))
+    return None
+
+
+def _check_texts(filled: dict[str, str], row: int, findings: list[Finding]) -> None:
+    """As long as JSON may have them, and on one line where they are names."""
+    for column, most in _LONGEST.items():
+        text = filled.get(column, "")
+        if len(text) > most or (most == _LINE and not text.isprintable()):
+            findings.append(Finding("text", f"At most {most} characters, all printable.", row=row, column=column))

@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from app.domain.access import Actor
-from app.domain.batches import Batch, BatchState, SuggestionState
+from app.domain.batches import Batch
 from app.domain.clock import stamp
 from app.domain.errors import Invalid
 from app.domain.findings import Finding
@@ -72,7 +72,7 @@ def summarize(resources: Resources, read: Reading, name: str, as_of: int | None 
         _named(observed, keys),
         _named(predicted, keys),
         {**sure, "key": keys[sure["recommended"]]} if sure else None,
-        read(_open, study) if as_of is None else (),
+        read(_open, study, tally),
     )
 
 
@@ -87,7 +87,7 @@ def progress(tally: Tally) -> list[dict[str, Any]]:
     kept = np.zeros(len(values), dtype=bool)
     kept[::step] = True
     kept[-1] = True
-    kept[np.flatnonzero(np.diff(best, prepend=np.nan) != 0)] = True
+    kept[1:] |= best[1:] != best[:-1]
     return [
         {
             "observation": int(numbers[i]) + 1,
@@ -131,10 +131,10 @@ def _named(part: dict[str, Any] | None, keys: dict[int, str]) -> dict[str, Any] 
     return {**part, "key": keys[part["candidate"]]} if part else None
 
 
-def _open(connection: Connection, _actor: Actor, study: Study) -> tuple[OpenBatch, ...]:
-    found = batch_rows.page(connection, study, state=BatchState.OPEN)
-    lines = batch_rows.suggestions_of(connection, study, [batch.number for batch in found])
-    waiting = [one.batch for one in lines if one.state is SuggestionState.PENDING]
-    hours = study.configuration.overdue_hours
+def _open(connection: Connection, _actor: Actor, study: Study, tally: Tally) -> tuple[OpenBatch, ...]:
+    """The batches that are waited for, by the tally: so also those of an earlier moment."""
+    waiting = [batch for batch, _ in tally.pending]
+    found = batch_rows.those(connection, study, waiting)
+    hours = tally.configuration.overdue_hours
     deadline = stamp(datetime.now(UTC) - timedelta(hours=hours)) if hours else ""
     return tuple(OpenBatch(batch, waiting.count(batch.number), batch.created_at < deadline) for batch in found)

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from app.domain.batches import Batch, BatchState, Suggestion, SuggestionState
 from app.domain.ledger import canonical
 from app.domain.studies import Study
+from app.storage.parameters import in_parts
 from app.storage.tables import batches, suggestions
 
 
@@ -56,6 +57,16 @@ def page(
     return [_batch(row) for row in connection.execute(query.order_by(batches.c.number).limit(limit))]
 
 
+def those(connection: Connection, study: Study, numbers: Iterable[int]) -> list[Batch]:
+    """The batches of some numbers."""
+    query = select(batches).where(batches.c.study_id == study.id).order_by(batches.c.number)
+    return [
+        _batch(row)
+        for part in in_parts(sorted(set(numbers)))
+        for row in connection.execute(query.where(batches.c.number.in_(part)))
+    ]
+
+
 def based_on(connection: Connection, study: Study, seq: int) -> tuple[int, ...]:
     """The batches whose computation knew the event `seq`."""
     where = (batches.c.study_id == study.id, batches.c.basis_seq >= seq)
@@ -64,8 +75,13 @@ def based_on(connection: Connection, study: Study, seq: int) -> tuple[int, ...]:
 
 def suggestions_of(connection: Connection, study: Study, numbers: Iterable[int]) -> list[Suggestion]:
     """The suggestions of some batches, by batch and rank."""
-    query = select(suggestions).where(suggestions.c.study_id == study.id, suggestions.c.batch.in_(list(numbers)))
-    return [_suggestion(row) for row in connection.execute(query.order_by(suggestions.c.batch, suggestions.c.rank))]
+    query = select(suggestions).where(suggestions.c.study_id == study.id)
+    ordered = query.order_by(suggestions.c.batch, suggestions.c.rank)
+    return [
+        _suggestion(row)
+        for part in in_parts(sorted(set(numbers)))
+        for row in connection.execute(ordered.where(suggestions.c.batch.in_(part)))
+    ]
 
 
 def suggestions_in(connection: Connection, study: Study, state: SuggestionState) -> list[Suggestion]:

@@ -1,15 +1,15 @@
 """Engine states as rows: the newest few of each study, by the event they stand after and the build that made them."""
 
 import json
+from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, insert, select
 
 from app.domain.clock import now
 from app.domain.studies import Study
 from app.storage import blobs
 from app.storage.database import Database
-from app.storage.inserting import insert_if_absent
 from app.storage.tables import engine_states
 
 KEPT = 2
@@ -17,9 +17,12 @@ KEPT = 2
 
 def keep(database: Database, study: Study, head: str, seq: int, build: str, record: str) -> None:
     """Add a state, and drop the oldest ones with the blobs that only they name."""
-    row = {"study_id": study.id, "head": head, "build": build, "seq": seq, "record": record, "created_at": now()}
+    sealed = f"{_hash(record)} {record}"
+    row = {"study_id": study.id, "head": head, "build": build, "seq": seq, "record": sealed, "created_at": now()}
     with database.write() as connection:
-        insert_if_absent(connection, engine_states, row)
+        same = (engine_states.c.study_id == study.id, engine_states.c.head == head, engine_states.c.build == build)
+        connection.execute(delete(engine_states).where(*same))  # it may be damaged
+        connection.execute(insert(engine_states).values(**row))
         query = select(engine_states).where(engine_states.c.study_id == study.id).order_by(engine_states.c.seq.desc())
         newest, older = _split(connection.execute(query).all())
         for one in older:
@@ -30,8 +33,18 @@ def keep(database: Database, study: Study, head: str, seq: int, build: str, reco
 
 def find(connection: Connection, study: Study, head: str, build: str) -> str | None:
     where = (engine_states.c.study_id == study.id, engine_states.c.head == head, engine_states.c.build == build)
-    found: str | None = connection.execute(select(engine_states.c.record).where(*where)).scalar_one_or_none()
-    return found
+    found = connection.execute(select(engine_states.c.record).where(*where)).scalar_one_or_none()
+    return _unsealed(found) if found is not None else None
+
+
+def _unsealed(sealed: str) -> str | None:
+    """The record; None if it is not what was written."""
+    digest, _, record = sealed.partition(" ")
+    return record if _hash(record) == digest else None
+
+
+def _hash(record: str) -> str:
+    return sha256(record.encode()).hexdigest()
 
 
 def _split(rows: Any) -> tuple[list[Any], list[Any]]:
@@ -41,6 +54,9 @@ def _split(rows: Any) -> tuple[list[Any], list[Any]]:
 def _digests(rows: list[Any]) -> set[str]:
     digests: set[str] = set()
     for row in rows:
-        record = json.loads(row.record)
+        unsealed = _unsealed(row.record)
+        if unsealed is None:
+            continue
+        record = json.loads(unsealed)
         digests |= {*record["arrays"].values(), *record["Z"], record["X"], *record["observations"].values()}
     return digests

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from app.domain.access import Actor
 from app.domain.clock import now
@@ -41,6 +41,12 @@ def take_in(connection: Connection, study: Study, event: Event) -> Study:
     connection.execute(insert(events).values(study_id=study.id, **vars(event)))
     connection.execute(update(studies).where(studies.c.id == study.id).values(seq=event.seq, head=event.hash))
     return projections.apply(connection, replace(study, seq=event.seq, head=event.hash), event)
+
+
+def last_seq(connection: Connection, study: Study) -> int:
+    """Of the events that are there: the study's own `seq`, unless somebody meddled."""
+    query = select(func.max(events.c.seq)).where(events.c.study_id == study.id)
+    return connection.execute(query).scalar_one() or 0
 
 
 def hash_of(connection: Connection, study: Study, seq: int) -> str | None:

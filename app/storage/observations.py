@@ -9,9 +9,8 @@ from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, upd
 from app.domain.observations import Kind, Observation
 from app.domain.studies import Study
 from app.storage import batches
+from app.storage.parameters import in_parts
 from app.storage.tables import observations
-
-_PARAMETERS = 500  # in one IN (…): below every database's limit
 
 
 def add(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
@@ -50,20 +49,23 @@ def page(
     every_version: bool,
     candidate: int | None = None,
 ) -> list[Observation]:
-    query = select(observations).where(observations.c.study_id == study.id, observations.c.number > after)
-    if not every_version:
-        query = query.where(observations.c.current)
+    """The observations after number `after`, at most `limit` of them, each as it stands or with all its versions."""
+    where = [observations.c.study_id == study.id, observations.c.number > after, observations.c.current]
     if candidate is not None:
-        query = query.where(observations.c.candidate == candidate)
-    order = (observations.c.number, observations.c.version)
-    return [_observation(row) for row in connection.execute(query.order_by(*order).limit(limit))]
+        where.append(observations.c.candidate == candidate)
+    query = select(observations).where(*where).order_by(observations.c.number).limit(limit)
+    if every_version:
+        shown = query.with_only_columns(observations.c.number).scalar_subquery()
+        these = (observations.c.study_id == study.id, observations.c.number.in_(shown))
+        query = select(observations).where(*these).order_by(observations.c.number, observations.c.version)
+    return [_observation(row) for row in connection.execute(query)]
 
 
 def values_of(connection: Connection, study: Study, candidates: Iterable[int]) -> Iterator[tuple[int, float]]:
     """Candidate and value of every observation of some candidates that stands."""
     where = (observations.c.study_id == study.id, observations.c.current, observations.c.kind == Kind.RECORDED)
     query = select(observations.c.candidate, observations.c.exact).where(*where)
-    for part in _parts(sorted(set(candidates))):
+    for part in in_parts(sorted(set(candidates))):
         for candidate, exact in connection.execute(query.where(observations.c.candidate.in_(part))):
             yield candidate, float(exact)
 
@@ -73,7 +75,7 @@ def of_suggestions(connection: Connection, study: Study, batches: Iterable[int])
     query = select(observations).where(observations.c.study_id == study.id, observations.c.current)
     return [
         _observation(row)
-        for part in _parts(sorted(set(batches)))
+        for part in in_parts(sorted(set(batches)))
         for row in connection.execute(query.where(observations.c.batch.in_(part)))
     ]
 
@@ -91,13 +93,9 @@ def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict
     query = select(observations).where(observations.c.study_id == study.id, observations.c.current)
     return {
         row.ref: _observation(row)
-        for part in _parts(sorted(set(refs)))
+        for part in in_parts(sorted(set(refs)))
         for row in connection.execute(query.where(observations.c.ref.in_(part)))
     }
-
-
-def _parts(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (items[start : start + _PARAMETERS] for start in range(0, len(items), _PARAMETERS))
 
 
 def _is(study: Study, number: int) -> ColumnElement[bool]:

@@ -14,7 +14,9 @@ from app.storage.inserting import insert_if_absent
 from app.storage.tables import api_keys, grants, studies
 
 
-def create(connection: Connection, name: str, configuration: Configuration) -> Study | None:
+def create(
+    connection: Connection, name: str, configuration: Configuration, created_at: str | None = None
+) -> Study | None:
     """A new study, locked by this transaction; None if the name is taken."""
     settings = canonical(asdict(configuration))
     row = {
@@ -27,7 +29,7 @@ def create(connection: Connection, name: str, configuration: Configuration) -> S
         "version": 1,
         "seq": 0,
         "head": GENESIS,
-        "created_at": now(),
+        "created_at": created_at or now(),
     }
     return lock(connection, name) if insert_if_absent(connection, studies, row) else None
 

@@ -7,6 +7,8 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from app.services.resources import Resources
+from tests.api.lab import Lab
 from tests.api.operations import CSV as SHORT
 
 CSV = "key,temperature,solvent,dry\nA1,90,DMF,true\nA2,100,THF,false\nA3,80,DMF,true\n"
@@ -45,6 +47,19 @@ def filled(study: str, upload: Upload) -> str:
     """The name of a study with three candidates."""
     assert upload(CSV).status_code == 201
     return study
+
+
+@pytest.fixture
+def lab(admin: TestClient) -> Lab:
+    """A lab before its study begins: `lab.begin(direction="minimize")`"""
+    return Lab(admin)
+
+
+@pytest.fixture
+def resources(admin: TestClient) -> Resources:
+    """What the server works with."""
+    found: Resources = admin.app.state.resources  # type: ignore[attr-defined]
+    return found
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ LIGANDS = {"XPhos": 0.6, "SPhos": 0.5, "PPh3": 0.0, "dppf": 0.3}
 
 def suzuki(rows: int = 480, seed: int = 7) -> tuple[str, dict[str, float]]:
     """A CSV of reactions and their true yields: smooth in temperature and time, with good and bad partners."""
-    dice = random.Random(seed)  # noqa: S311
+    dice = random.Random(seed)
     text, truth = io.StringIO(), {}
     writer = csv.writer(text)
     writer.writerow(["key", "temperature", "hours", "loading", "solvent", "base", "ligand", "plate"])
@@ -44,7 +44,7 @@ class Scene:
         self.http = httpx.Client(
             base_url=self.address, headers={"Authorization": f"Bearer {self.key}"}, timeout=60, trust_env=False
         )
-        self.dice = random.Random(3)  # noqa: S311
+        self.dice = random.Random(3)
 
     def __enter__(self) -> "Scene":
         return self

@@ -37,7 +37,16 @@ def test_every_file_is_served_and_known_again(anonymous: TestClient) -> None:
 
 @on_sqlite
 @pytest.mark.parametrize(
-    "path", ["/web/", "/web/../main.py", "/web/%2e%2e/main.py", "/web//etc/passwd", "/web/js", "/web/none.js", "/studies/a/none"]
+    "path",
+    [
+        "/web/",
+        "/web/../main.py",
+        "/web/%2e%2e/main.py",
+        "/web//etc/passwd",
+        "/web/js",
+        "/web/none.js",
+        "/studies/a/none",
+    ],
 )
 def test_nothing_else_is(anonymous: TestClient, path: str) -> None:
     problem(anonymous.get(path), 404, "not-found")

@@ -18,7 +18,7 @@ from app.api.schemas.studies import StudyOut
 from app.api.spooling import Spooled, spooled, uploading
 from app.domain.access import Scope
 from app.domain.errors import UnsupportedMediaType
-from app.services import archive
+from app.services import archive, restore
 from app.services.transactions import Writing
 
 router = APIRouter(prefix="/v1", tags=["archives"], responses=COMMON)
@@ -62,4 +62,4 @@ def import_study(
 ) -> Response:
     if body.media_type != ZIP:
         raise UnsupportedMediaType(f"An archive comes as {ZIP}.")
-    return respond(archive.take_in(known, write, body.files[""], created))
+    return respond(restore.take_in(known, write, body.files[""], created))

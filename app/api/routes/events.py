@@ -1,10 +1,11 @@
 """/v1/studies/{study}/events: the ledger, by the page and live."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated
 
 import anyio
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
@@ -14,13 +15,13 @@ from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.reading import EventPage, event_out
 from app.api.schemas.shape import Name
 from app.api.streams import Streams
+from app.domain.errors import Refusal
 from app.services import events, studies
 from app.services.transactions import Reading
 
 router = APIRouter(prefix="/v1/studies/{study}/events", tags=["events"], responses=COMMON | OF_A_STUDY)
 
 POLL_SECONDS = 0.5
-BEAT_SECONDS = 15
 PAGE = 500
 
 
@@ -35,6 +36,25 @@ def list_events(
     return EventPage(events=tuple(event_out(e) for e in page), next=page[-1].seq if len(page) == limit else None)
 
 
+def beginning(
+    study: Name,
+    read: CanRead,
+    last_event_id: Annotated[int | None, Header(ge=0, lt=2**31)] = None,
+    after: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
+) -> int:
+    """The event after which a stream begins. What is refused is refused here, before the first byte."""
+    newest = read(studies.find, study).seq
+    seen = last_event_id if last_event_id is not None else after
+    return newest if seen is None else seen
+
+
+async def placed(request: Request, _seen: Annotated[int, Depends(beginning)]) -> AsyncIterator[Streams]:
+    """A place among the open streams, for as long as this one lasts."""
+    streams: Streams = request.app.state.streams
+    with streams.place():
+        yield streams
+
+
 @router.get(
     "/live",
     summary="The ledger as it grows (Server-Sent Events)",
@@ -44,31 +64,21 @@ def list_events(
 )
 async def live_events(
     study: Name,
-    request: Request,
     read: CanRead,
-    last_event_id: Annotated[int | None, Header(ge=0)] = None,
-    after: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
+    seen: Annotated[int, Depends(beginning)],
+    streams: Annotated[Streams, Depends(placed)],
 ) -> AsyncIterator[ServerSentEvent]:
-    streams: Streams = request.app.state.streams
-    seen = last_event_id if last_event_id is not None else after
-    with streams.place():
-        if seen is None:
-            seen = (await run_in_threadpool(read, studies.find, study)).seq
-        yield ServerSentEvent(comment="live", retry=2000)
+    yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a line lost early is taken up
+    with suppress(Refusal):  # deleted, or not granted any more: there is nothing more to tell
         async for event in _follow(read, streams, study, seen):
             yield event
 
 
 async def _follow(read: Reading, streams: Streams, study: str, seen: int) -> AsyncIterator[ServerSentEvent]:
-    """Events as they are committed, by any process; a beat when there are none, so that a dead line is noticed."""
-    quiet = 0.0
+    """Events as they are committed, by any process. (FastAPI sends a comment when there are none for a while.)"""
     while not streams.ending:
-        page = await run_in_threadpool(read, events.list_events, study, seen, PAGE)
+        page = await run_in_threadpool(read, events.follow, study, seen, PAGE)
         for event in page:
             yield ServerSentEvent(id=str(event.seq), event=event.type, data=event_out(event))
         seen = page[-1].seq if page else seen
-        quiet = 0.0 if page else quiet + POLL_SECONDS
-        if quiet >= BEAT_SECONDS:
-            yield ServerSentEvent(comment="beat")
-            quiet = 0.0
         await anyio.sleep(0 if len(page) == PAGE else POLL_SECONDS)

@@ -1,6 +1,7 @@
 """/v1/studies/{study}/observations"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
@@ -128,27 +129,18 @@ def list_observations(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     format: Literal["json", "csv"] = "json",  # noqa: A002
 ) -> Response:
-    def page(start: int, most: int) -> list[ObservationOut]:
-        every = versions == "all"
-        found = read(
-            observations.list_observations, known, study, start, most, every_version=every, candidate=candidate
-        )
+    wanted = partial(observations.list_observations, every_version=versions == "all", candidate=candidate)
+
+    def page(start: int) -> list[ObservationOut]:
+        found = read(wanted, known, study, start, limit)
         return [observation_out(one, key) for one, key in found]
 
-    if format == "json":
-        shown = page(after, limit)
-        following = shown[-1].observation if len(shown) == limit else None
-        return respond(answer(ObservationPage(observations=tuple(shown), next=following)))
-    header = list(ObservationOut.model_fields)
-    first = page(after, limit)  # a refusal must come before the first byte
-
-    def rows() -> Iterator[list[Any]]:
-        part = first
-        while part:
-            yield from (list(one.model_dump().values()) for one in part)
-            part = page(part[-1].observation, limit)
-
-    return StreamingResponse(csv_text(header, rows()), media_type="text/csv; charset=utf-8")
+    shown = page(after)  # a refusal must come before the first byte
+    if format == "csv":
+        header, rows = list(ObservationOut.model_fields), _rows(shown, page)
+        return StreamingResponse(csv_text(header, rows), media_type="text/csv; charset=utf-8")
+    following = shown[-1].observation if len({one.observation for one in shown}) == limit else None
+    return respond(answer(ObservationPage(observations=tuple(shown), next=following)))
 
 
 @router.get("/{number}", summary="Every version of an observation, oldest first", responses=_NOT_FOUND)
@@ -181,6 +173,13 @@ def retract(
     study: Name, number: Number, retraction: RetractionIn, version: SeenVersion, known: Known, write: CanReport
 ) -> Response:
     return respond(write.once(_corrected, observations.retract_one, known, study, number, version, retraction.reason))
+
+
+def _rows(shown: list[ObservationOut], page: Callable[[int], list[ObservationOut]]) -> Iterator[list[Any]]:
+    """Cells of this page and of all that follow."""
+    while shown:
+        yield from (list(one.model_dump().values()) for one in shown)
+        shown = page(shown[-1].observation)
 
 
 def _reported(reported: Reported) -> Answer:

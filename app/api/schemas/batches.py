@@ -14,7 +14,7 @@ class AskIn(Request):
     worker: Name = Field(default="default", description="Who asks: a bench, a robot, a script.", examples=["bench-2"])
     min_size: int | None = Field(default=None, ge=1, le=100_000, description="Fewest measurements wanted.")
     max_size: int | None = Field(default=None, ge=1, le=100_000, description="Most measurements wanted.", examples=[8])
-    wait: float = Field(default=30.0, strict=False, ge=0, le=600, description="Seconds to wait before a 202.")
+    wait: float = Field(default=30.0, ge=0, le=600, description="Seconds to wait before a 202.")
 
     def request(self) -> AskRequest:
         return AskRequest(self.worker, self.min_size, self.max_size, self.wait)

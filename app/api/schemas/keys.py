@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from app.api.schemas.shape import Name, Request, Shape
+from app.api.schemas.shape import Moment, Name, Request, Shape
 from app.domain.access import Key, Role
 
 KeyName = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]*$")]
@@ -14,7 +14,7 @@ class KeyRequest(Request):
     name: KeyName = Field(description="Whose or what it is for.", examples=["bench-2 tablet"])
     role: Literal["technician", "client", "dashboard", "scientist", "admin"]
     studies: list[Name] = Field(default=[], max_length=1000, description="Studies it may see; an admin sees all.")
-    expires_at: AwareDatetime | None = Field(default=None, strict=False, description="With a time zone; never if null.")
+    expires_at: Moment | None = Field(default=None, description="With a time zone; never if null.")
 
 
 class KeyOut(Shape):

@@ -2,17 +2,17 @@
 
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import Field, model_validator
 
 from app.api.schemas.candidates import FindingOut, finding_out
-from app.api.schemas.shape import Line, Reason, Request, Shape, Text
+from app.api.schemas.shape import Line, Moment, Reason, Request, Shape, Text
 from app.domain.clock import stamp
 from app.domain.observations import Observation
 from app.domain.reports import Failure, Report
 from app.services.correct import Corrected
 from app.services.report import Reported
 
-Value = Annotated[float, Field(strict=False, description="A finite number, kept exactly.")]
+Value = Annotated[float, Field(description="A finite number, kept exactly.")]
 SuggestionId = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$", examples=["3-1"])]
 
 
@@ -35,7 +35,7 @@ class ReportIn(Request):
     replicate: int | None = Field(default=None, ge=1, le=100_000, description="Which of the replicates this is.")
     failed: FailureIn | None = None
     abandoned: AbandonedIn | None = None
-    measured_at: AwareDatetime | None = Field(default=None, strict=False)
+    measured_at: Moment | None = None
     measured_by: Line | None = None
     note: Text | None = None
     ref: Line | None = Field(default=None, min_length=1, description="Your own number; twice is once.")
@@ -112,11 +112,11 @@ class ObservationPage(Shape):
 
 class CorrectionIn(Request):
     value: Value
-    reason: Reason
+    reason: Reason = Field(description="Kept in the ledger.", examples=["the decimal point had slipped"])
 
 
 class RetractionIn(Request):
-    reason: Reason
+    reason: Reason = Field(description="Kept in the ledger.", examples=["the vial was mislabelled"])
 
 
 class CorrectedOut(Shape):

@@ -1,10 +1,12 @@
 """What every shape on the wire has in common."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from app.domain.answers import Answer
+from app.domain.clock import stamp
 
 
 class Shape(BaseModel):
@@ -35,6 +37,23 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,9
 Line = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Text = Annotated[str, StringConstraints(max_length=10_000)]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+
+
+def _as_text(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError("Write date and time as text, such as 2026-05-04T13:30+02:00.")
+    return value
+
+
+def _storable(moment: datetime) -> datetime:
+    try:
+        stamp(moment)
+    except OverflowError:
+        raise ValueError("The moment is outside of the years 1 to 9999.") from None
+    return moment
+
+
+Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_as_text), AfterValidator(_storable)]
 
 
 def answer(shape: Shape, status: int = 200, **headers: str) -> Answer:

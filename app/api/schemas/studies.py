@@ -3,15 +3,15 @@
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import ConfigDict, Field
 
-from app.api.schemas.shape import Line, Name, Reason, Request, Shape, Text
+from app.api.schemas.shape import Line, Moment, Name, Reason, Request, Shape, Text
 from app.domain.candidates import Kind, Role
 from app.domain.clock import stamp
 from app.domain.studies import Configuration, Direction, Stop, Study, StudyState, Theory
 
-Number = Annotated[float, Field(strict=False)]  # 1 is a number, too
-Positive = Annotated[Number, Field(gt=0)]
+Positive = Annotated[float, Field(gt=0)]
+Hours = Annotated[float, Field(gt=0, le=1_000_000)]
 Repeats = Literal["auto", "allowed", "never"] | Annotated[int, Field(ge=1, le=1_000_000)]
 
 
@@ -26,14 +26,14 @@ class TheorySettings(Request):
     noise: Positive = Field(default=0.1, description="ξ: standard deviation of one measurement, in your unit.")
     regularization: Positive | None = Field(default=None, description="λ; by default the variance of the noise.")
     norm: Positive = Field(default=1.0, description="F: a bound on the objective's norm, in your unit.")
-    delta: Annotated[Number, Field(gt=0, lt=1)] = Field(default=0.05, description="How often the bounds may fail.")
+    delta: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.05, description="How often the bounds may fail.")
     q_bar: Positive | None = Field(default=2.0, description="q̄: dictionary oversampling; null for the theory's.")
-    threshold: Annotated[Number, Field(ge=1)] = Field(default=2.0, description="C̃: how far a batch may drift.")
+    threshold: Annotated[float, Field(ge=1)] = Field(default=2.0, description="C̃: how far a batch may drift.")
     rule: Literal["global", "local", "exact", "product", "sequential"] | None = Field(
         default=None, description="When a batch ends; by default the algorithm's own rule."
     )
     confidence: Literal["tight", "paper"] = Field(default="tight", description="Width of the bounds inside a batch.")
-    offset: Number = Field(default=0.0, description="The model sees (value − offset) / scale.")
+    offset: float = Field(default=0.0, description="The model sees (value − offset) / scale.")
     scale: Positive = Field(default=1.0, description="The model sees (value − offset) / scale.")
 
 
@@ -42,7 +42,7 @@ class StopRule(Request):
 
     regret_bound: Positive | None = Field(default=None, description="Nothing can be better by more than this.")
     observations: int | None = Field(default=None, ge=1, description="So many results are in.")
-    date: AwareDatetime | None = Field(default=None, strict=False, description="Not after this moment.")
+    date: Moment | None = Field(default=None, description="Not after this moment.")
 
 
 class StudySettings(Request):
@@ -68,14 +68,22 @@ class StudySettings(Request):
     first_batch: int | None = Field(default=None, ge=1, le=100_000, description="Size of the very first batch.")
     repeats: Repeats = Field(default="auto", description="How often one candidate may be measured.")
     stop: StopRule = Field(default=StopRule(), description="When to stop asking.")
-    overdue_hours: Positive | None = Field(default=None, description="When a suggestion counts as overdue.")
+    overdue_hours: Hours | None = Field(default=None, description="When a suggestion counts as overdue.")
 
     def configuration(self) -> Configuration:
         return _changed(Configuration(), self, set(type(self).model_fields))
 
 
+def _without_defaults(schema: dict[str, Any]) -> None:
+    """A generated client would send them, and so change what its caller left out."""
+    for described in schema["properties"].values():
+        described.pop("default", None)
+
+
 class StudyChange(Request):
     """What is left out stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
 
     state: Literal["active", "paused", "archived"] | None = Field(
         default=None, description="active ⇄ paused → archived.", examples=["paused"]
@@ -93,7 +101,7 @@ class StudyChange(Request):
     first_batch: int | None = Field(default=None, ge=1, le=100_000)
     repeats: Repeats = "auto"
     stop: StopRule = StopRule()
-    overdue_hours: Positive | None = None
+    overdue_hours: Hours | None = None
 
     def new_state(self) -> StudyState | None:
         return StudyState(self.state) if self.state else None

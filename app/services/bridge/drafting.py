@@ -1,5 +1,6 @@
 """A batch from a model: what to measure next, and for each choice why, in numbers and words."""
 
+import math
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -88,7 +89,7 @@ def _record(model: Model, batch: Batch) -> dict[str, Any]:
     sure = view.certificate() if model.observed.size else None
     return {
         "ended": batch.ended,
-        "ratio_bound": batch.ratio_bound,
+        "ratio_bound": batch.ratio_bound if math.isfinite(batch.ratio_bound) else None,  # a baseline has none
         "guaranteed": bool(batch.guaranteed and model.fit is None and model.tally.configuration.theory is not None),
         "alpha": batch.alpha,
         "beta": beta(state),

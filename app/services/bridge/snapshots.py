@@ -53,22 +53,21 @@ def load(connection: Connection, study: Study, head: str, arrays: ArrayCache) ->
     kept = engine_states.find(connection, study, head, build())
     if kept is None:
         return None
-    record = json.loads(kept)
     try:
+        record = json.loads(kept)
         saved = {name: blobs.load(connection, digest) for name, digest in record["arrays"].items()}
         X = arrays.load(connection, record["X"])
         saved["Z"] = _stacked([blobs.load(connection, digest) for digest in record["Z"]], len(X))
         observed = {name: blobs.load(connection, digest) for name, digest in record["observations"].items()}
-        state = load_state({**record["state"], **saved}, X)
-    except (blobs.DamagedBlob, ValueError, KeyError):
+        return Model(
+            tally_from({**record["tally"], **observed}),
+            Encoding.build(record["encoding"]),
+            Objective.build(record["objective"]),
+            load_state({**record["state"], **saved}, X),
+            Fit.build(record["fit"]) if record["fit"] else None,
+        )
+    except (blobs.DamagedBlob, ValueError, KeyError, TypeError):
         return None
-    return Model(
-        tally_from({**record["tally"], **observed}),
-        Encoding.build(record["encoding"]),
-        Objective.build(record["objective"]),
-        state,
-        Fit.build(record["fit"]) if record["fit"] else None,
-    )
 
 
 def _stacked(parts: list[Array], width: int) -> Array:

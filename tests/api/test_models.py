@@ -1,0 +1,147 @@
+"""A model is a pure function of a prefix of the ledger: from memory, from the database, from nothing, the same bits."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import delete, func, select, update
+
+from app.domain.ledger import canonical
+from app.main import create_app
+from app.services.bridge import snapshots
+from app.services.bridge.drafting import Wanted, draft
+from app.services.resources import Resources
+from app.settings import Settings
+from app.storage import ledger, studies, tables
+from app.storage.database import Database
+from tests.api.lab import THEORY, Lab
+
+MODES: dict[str, Any] = {"auto": None, "theory": THEORY}
+
+
+@pytest.fixture
+def fresh(settings: Settings) -> Iterator[Resources]:
+    """A process that knows nothing yet."""
+    app = create_app(settings)
+    with TestClient(app):
+        yield app.state.resources
+
+
+def next_batch(resources: Resources, name: str = "s") -> str:
+    """The next batch, to the last bit."""
+    with resources.database.read() as connection:
+        study = studies.find(connection, name)
+        assert study is not None
+        tally = resources.models.tally(connection, study)
+    drafted = draft(resources.models.at(study, tally), Wanted(len(tally.issued) + 1, 1, 6))
+    return canonical([drafted.record, list(drafted.suggestions)])
+
+
+def save(resources: Resources) -> None:
+    """Keep the model of the last batch's basis, as the server does after an answer."""
+    with resources.database.read() as connection:
+        study = studies.find(connection, "s")
+        assert study is not None
+        tally = resources.models.tally(connection, study)
+        basis = resources.models.tally(connection, study, tally.issued[-1].basis_seq)
+    resources.models.save(study, resources.models.at(study, basis))
+
+
+@pytest.fixture
+def busy(lab: Lab, resources: Resources, request: pytest.FixtureRequest) -> Lab:
+    lab.begin(theory=MODES[getattr(request, "param", "auto")], repeats=2).work(3, max_size=5)
+    lab.correct(2, 0.7)
+    lab.batch("other", max_size=3)
+    lab.report(candidate="MeOH-50", value=0.3)
+    resources.snapshots.close()
+    save(resources)
+    return lab
+
+
+def nothing(_database: Database) -> None:
+    """The snapshots are as they were written."""
+
+
+def missing(database: Database) -> None:
+    with database.write() as connection:
+        connection.execute(delete(tables.engine_states))
+
+
+def another_build(database: Database) -> None:
+    with database.write() as connection:
+        connection.execute(update(tables.engine_states).values(build="another"))
+
+
+def altered_record(database: Database) -> None:
+    with database.write() as connection:
+        changed = func.replace(tables.engine_states.c.record, '"seed":0', '"seed":1')
+        connection.execute(update(tables.engine_states).values(record=changed))
+
+
+def no_record(database: Database) -> None:
+    with database.write() as connection:
+        connection.execute(update(tables.engine_states).values(record="{"))
+
+
+def damaged_arrays(database: Database) -> None:
+    """Every cached array is a byte short; the candidates' own are whole."""
+    with database.write() as connection:
+        scoped = select(tables.blobs.c.digest).where(tables.blobs.c.scope != "")
+        short = update(tables.blob_chunks).where(tables.blob_chunks.c.digest.in_(scoped))
+        connection.execute(short.values(content=b"x"))
+
+
+@pytest.mark.parametrize("busy", MODES, indirect=True)
+@pytest.mark.parametrize("damage", [nothing, missing, another_build, altered_record, no_record, damaged_arrays])
+def test_the_next_batch_is_the_same_however_the_model_is_found(
+    busy: Lab, resources: Resources, fresh: Resources, database: Database, damage: Callable[[Database], None]
+) -> None:
+    cached = next_batch(resources)
+    damage(database)
+    assert next_batch(fresh) == cached
+    resources.models.forget()
+    assert next_batch(resources) == cached
+
+
+def test_a_fresh_process_starts_from_the_snapshot(busy: Lab, fresh: Resources, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+    load = snapshots.load
+
+    def noted(*args: Any) -> Any:
+        loaded.append(load(*args))
+        return loaded[-1]
+
+    monkeypatch.setattr(snapshots, "load", noted)
+    monkeypatch.setattr(ledger, "read", _only_the_tally(ledger.read))
+    next_batch(fresh)
+    assert [model is not None for model in loaded] == [True]
+
+
+def _only_the_tally(read: Any) -> Any:
+    """Reading the ledger once, for the tally, is all that is needed."""
+    times: list[int] = []
+
+    def reading(*args: Any, **kwargs: Any) -> Any:
+        times.append(1)
+        assert len(times) == 1
+        return read(*args, **kwargs)
+
+    return reading
+
+
+def test_only_the_newest_snapshots_and_their_arrays_are_kept(busy: Lab, database: Database) -> None:
+    with database.read() as connection:
+        records = connection.execute(select(tables.engine_states.c.record)).scalars().all()
+        scoped = connection.execute(select(tables.blobs.c.digest).where(tables.blobs.c.scope != "")).scalars().all()
+    assert 1 <= len(records) <= 2
+    assert [digest for digest in scoped if not any(digest in record for record in records)] == []
+
+
+@pytest.mark.parametrize("most", [0, 10**9])
+def test_the_memory_for_models_is_bounded_and_never_matters(
+    busy: Lab, resources: Resources, fresh: Resources, most: int
+) -> None:
+    fresh.models._most_bytes = most
+    assert next_batch(fresh) == next_batch(resources)
+    assert len(fresh.models._models) == (1 if most == 0 else 2)

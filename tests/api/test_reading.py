@@ -1,0 +1,140 @@
+"""What dashboards read: against what anybody could compute from the observations, now and at earlier moments."""
+
+import numpy as np
+import pytest
+
+from app.services.summary import MOST_POINTS, progress
+from app.services.tally import Tally
+from tests.api.conftest import problem
+from tests.api.lab import THEORY, Lab, truth
+
+
+def test_a_summary_is_what_the_observations_say(lab: Lab) -> None:
+    lab.begin(direction="minimize", unit="%").work(2, max_size=5)
+    lab.batch("other", min_size=3, max_size=3)
+    lab.report(suggestion="3-1", value=0.5)
+    lab.retract(1)
+    seen = lab.observations()
+    standing = [one for one in seen if one["state"] == "recorded"]
+    means = {
+        key: np.mean([one["value"] for one in standing if one["key"] == key]) for key in {o["key"] for o in standing}
+    }
+    best = min(means, key=lambda key: means[key])
+    summary = lab.get("summary")
+    assert summary["counts"] == {
+        "candidates": 24,
+        "available": 24,
+        "measured": len(means),
+        "observations": len(standing),
+        "batches": 3,
+        "pending": 2,
+    }
+    assert summary["best_observed"]["key"] == best
+    assert summary["best_observed"]["mean"] == pytest.approx(means[best])
+    assert [(one["number"], one["worker"], one["pending"]) for one in summary["open_batches"]] == [(3, "other", 2)]
+    assert best in summary["headline"]
+
+
+def test_a_certificate_bounds_what_can_still_be_better(lab: Lab) -> None:
+    assert lab.begin(theory=THEORY).get("certificate")["certificate"] is None
+    lab.work(3, max_size=4)
+    page = lab.get("candidates", posterior="true", limit=100)
+    lower = np.array([one["lower"] for one in page["posterior"]])
+    upper = np.array([one["upper"] for one in page["posterior"]])
+    sure = lab.get("certificate")["certificate"]
+    assert sure["key"] == page["candidates"][int(np.argmax(lower))]["key"]
+    assert sure["regret_bound"] == pytest.approx(upper.max() - lower.max())
+    assert (sure["confidence"], sure["estimate"]) == (0.95, False)
+    values = np.array([truth(one["key"]) for one in page["candidates"]])
+    assert values.max() - truth(sure["key"]) <= sure["regret_bound"]
+
+
+def test_a_trace_has_every_batch_and_the_best_so_far(lab: Lab) -> None:
+    lab.begin().work(3, max_size=4)
+    trace = lab.get("trace")
+    assert [one["number"] for one in trace["batches"]] == [1, 2, 3]
+    values = [one["value"] for one in lab.observations()]
+    assert [one["value"] for one in trace["progress"]] == values
+    assert [one["best"] for one in trace["progress"]] == np.maximum.accumulate(values).tolist()
+
+
+def test_a_thinned_progress_keeps_every_change_of_the_best() -> None:
+    values = np.random.default_rng(0).standard_normal(50_000)
+    values[[10_000, 30_000]] = -1.5e308, 1.5e308
+    everyone = np.zeros(len(values), dtype="<i4")
+    points = progress(Tally(values=values, candidates=everyone, alive=np.ones(len(values), dtype="|b1")))
+    best = np.maximum.accumulate(values)
+    changes = {1, *(np.flatnonzero(best[1:] != best[:-1]) + 2).tolist()}
+    assert changes <= {point["observation"] for point in points}
+    assert len(points) <= MOST_POINTS + len(changes) + 1
+    assert points[-1]["observation"] == len(values)
+
+
+def test_the_past_is_read_as_it_was(lab: Lab) -> None:
+    lab.begin()
+    told = {lab.get("summary")["seq"]: lab.get("summary")}
+    for batch in range(3):
+        given = lab.batch(max_size=4)
+        told[lab.get("summary")["seq"]] = lab.get("summary")
+        lab.measure(given)
+        if batch == 1:
+            lab.correct(1, 3.0)
+            lab.switch_off("DMF-20")
+        told[lab.get("summary")["seq"]] = lab.get("summary")
+    assert {seq: lab.get("summary", as_of=seq) for seq in told} == told
+    refused = lab.client.get(f"{lab.path}/summary", params={"as_of": max(told) + 1})
+    problem(refused, 422, "invalid-input")
+
+
+@pytest.mark.parametrize("part", ["summary", "certificate", "trace"])
+def test_polling_is_answered_304_until_something_happens(lab: Lab, part: str) -> None:
+    lab.begin().work(1)
+    first = lab.client.get(f"{lab.path}/{part}")
+    known = {"If-None-Match": first.headers["ETag"]}
+    again = lab.client.get(f"{lab.path}/{part}", headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+    lab.report(candidate="THF-20", value=0.5)
+    assert lab.client.get(f"{lab.path}/{part}", headers=known).status_code == 200
+
+
+def test_a_batch_that_waits_too_long_is_overdue(lab: Lab) -> None:
+    lab.begin(overdue_hours=1000).batch()
+    assert [one["overdue"] for one in lab.get("summary")["open_batches"]] == [False]
+    lab.change(overdue_hours=1e-9)
+    assert [one["overdue"] for one in lab.get("summary")["open_batches"]] == [True]
+    problem(lab.change(overdue_hours=1e300), 422, "invalid-input")
+
+
+@pytest.mark.parametrize("column", ["mean", "std", "lower", "upper", "counts", "pending"])
+def test_candidates_are_sorted_by_what_the_model_believes(lab: Lab, column: str) -> None:
+    lab.begin().work(2, max_size=4)
+    lab.batch(max_size=3)
+    rising = lab.get("candidates", posterior="true", sort=column, limit=24)
+    falling = lab.get("candidates", posterior="true", sort=f"-{column}", limit=5)
+    values = [one[column] for one in rising["posterior"]]
+    assert values == sorted(values)
+    assert [one[column] for one in falling["posterior"]] == sorted(values, reverse=True)[:5]
+    assert sum(one["counts"] for one in rising["posterior"]) == len(lab.observations())
+    csv = lab.client.get(f"{lab.path}/candidates", params={"posterior": "true", "format": "csv", "sort": column})
+    assert csv.text.splitlines()[0].endswith("mean,std,lower,upper,counts,pending")
+
+
+STOPS = {
+    "observations": {"observations": 4},
+    "date": {"date": "2020-01-01T00:00:00Z"},
+    "regret_bound": {"regret_bound": 1e9},
+}
+
+
+@pytest.mark.parametrize("rule", STOPS)
+def test_a_stop_rule_ends_the_asking_and_never_the_reporting(lab: Lab, rule: str) -> None:
+    lab.begin().batch("late", max_size=3, min_size=3)
+    lab.work(1, min_size=4, max_size=4)
+    assert lab.change(stop=STOPS[rule]).status_code == 200
+    assert problem(lab.ask("new"), 409, "study-finished")["rule"] == rule
+    assert lab.ask("late").status_code == 200  # what was handed out stays handed out
+    assert lab.report(suggestion="1-1", value=0.5).status_code == 201
+    assert lab.get("summary")["finished"] == rule
+    assert lab.get("certificate")["stop"] is True
+    lab.change(stop={})
+    assert lab.ask("new").status_code == 201
