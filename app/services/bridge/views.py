@@ -111,7 +111,8 @@ class View:
 def _sum(left: Array, right: Array) -> Array:
     """left + right, at the end of the floats where it lies beyond."""
     with np.errstate(over="ignore"):
-        return np.nan_to_num(left + right)
+        total: Array = np.nan_to_num(left + right)
+        return total
 
 
 @dataclass(frozen=True, eq=False)
