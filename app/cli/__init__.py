@@ -2,6 +2,9 @@
 
 Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 the server is not reachable or cannot now; 4 a check found
 something.
+
+The modules of this package load the database and the engine inside the functions that need them: a remote command, a
+completion and `--help` do without.
 """
 
 import sys

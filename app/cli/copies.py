@@ -9,7 +9,6 @@ from rich.progress import Progress
 from app.cli.connecting import AsJson, Key, StudyName, Url, connect, opened
 from app.cli.printing import console, errors, print_json, waiting
 from app.settings import Settings
-from app.storage import backup as backups
 
 Target = Annotated[Path, typer.Argument(help="The file to write; it must not be there.", dir_okay=False)]
 Source = Annotated[Path, typer.Argument(help="The file to read.", exists=True, dir_okay=False)]
@@ -35,6 +34,8 @@ def import_study(file: Source, url: Url = None, key: Key = None, as_json: AsJson
 
 def backup(file: Target) -> None:
     """Copy this machine's database while the server runs."""
+    from app.storage import backup as backups
+
     _must_be_new(file)
     with Progress(console=errors, transient=True) as bars:
         bar = bars.add_task("Copying", total=None)
@@ -46,6 +47,8 @@ def backup(file: Target) -> None:
 
 def restore(file: Source) -> None:
     """Put a copy in the place of this machine's database, which must not be there (stop the server first)."""
+    from app.storage import backup as backups
+
     backups.restore(file, Settings().database_address)
     console.print("The database is restored; `nextbatch serve` brings it to this build's schema.")
 

@@ -171,7 +171,6 @@ class Certificate:
     regret_bound: float
     confidence: float
     estimate: bool
-    beta: float
     assumptions: tuple[str, ...]
 
 

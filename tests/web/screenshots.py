@@ -52,7 +52,6 @@ def pictures(browser: Browser, address: str, key: str, csv: Path) -> None:
         page.goto(study)
         take(page, f"study{suffix}", ".chart svg", full=True)
         page.goto(f"{study}/candidates")
-        page.get_by_role("button", name="Expected yield").click()
         take(page, f"candidates{suffix}", ".belief")
         page.goto(f"{study}/map")
         take(page, f"map{suffix}", ".cloud canvas")

@@ -7,10 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import uvicorn
-
 from app.cli.serving import first_admin_key, prepare
-from app.main import create_app
 from app.settings import Settings
 
 
@@ -28,6 +25,10 @@ def hosted(port: int = 0) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _serving(settings: Settings, listener: socket.socket) -> Iterator[None]:
+    import uvicorn
+
+    from app.main import create_app
+
     app = create_app(settings)
     config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)

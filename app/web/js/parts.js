@@ -64,7 +64,9 @@ export function ask({ title, text, fields = [], confirm, danger = false, act }) 
       h(".row.end", h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), button)));
   document.body.append(dialog);
   dialog.showModal();
-  dialog.querySelector("input, textarea, select")?.focus();
+  const first = dialog.querySelector("input, textarea, select");
+  first?.focus();
+  first?.select?.();
   return dialog;
 }
 

@@ -84,7 +84,7 @@ async function oneBench(root, { study: name, worker }, wanted) {
   function heading(batch) {
     if (!batch) return [h("h1", worker)];
     const done = batch.suggestions.filter((one) => one.state !== "pending").length;
-    return [h(".titles", h("h1", worker), h("p.quiet", `Batch ${batch.number} · ${done} of ${batch.suggestions.length} done`)),
+    return [h(".titles", h("h1", worker), h("p.quiet", `${name} · batch ${batch.number} · ${done} of ${batch.suggestions.length} done`)),
       h(".row.actions.no-print", may("report") && sheetTools(name, batch, look), h("button", { onclick: () => print() }, icon("print"), "Print"))];
   }
 

@@ -95,9 +95,9 @@ export function benchRow(context) {
     const match = { "If-Match": `"${result.version}"` };
     const at = path(context.name, `/observations/${result.observation}`);
     ask({
-      title: `Correct ${one.key}`, text: `The value is ${exact(result.value)}. The old one is kept, with your reason.`, confirm: "Correct",
+      title: `Correct ${one.key}`, text: "The old value is kept, with your reason.", confirm: "Correct",
       fields: [
-        { name: "value", label: "Right value", inputmode: "decimal", hint: "Leave empty to take the value back." },
+        { name: "value", label: "Right value", inputmode: "decimal", value: String(result.value), hint: "Clear it to take the value back altogether." },
         { name: "reason", label: "Why", required: true, maxlength: 500, placeholder: "typed the wrong line" },
       ],
       act: async ({ value: text, reason }) => {

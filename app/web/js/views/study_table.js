@@ -12,6 +12,7 @@ export function candidates(root, first) {
   let facts = first, total = 0, chunks = new Map(), domain = [0, 1], round = 0;
   const asked = { sort: "", search: "", available: "", where: [] };
   const columns = columnsOf(first);
+  if (first.summary.counts.observations) asked.sort = first.summary.direction === "minimize" ? "mean" : "-mean";
   const complaint = h("p.note.bad", { role: "alert", hidden: true });
   const tally = h("span.quiet.small.number", { role: "status" });
   const head = h(".tr.th", { role: "row" }), rows = h(".rows", { role: "rowgroup" }), kept = h(".rows.pins", { role: "rowgroup" });
@@ -99,7 +100,8 @@ export function candidates(root, first) {
     fill(head, columns.map((column) => {
       if (!column.sort) return h("span", { role: "columnheader", class: column.class ?? "" }, column.title || h("span.visually-hidden", column.hidden));
       const falling = asked.sort === `-${column.sort}`, rising = asked.sort === column.sort;
-      const next = rising ? `-${column.sort}` : falling ? "" : column.first === "falling" ? (falling ? column.sort : `-${column.sort}`) : column.sort;
+      const order = column.falling ? [`-${column.sort}`, column.sort] : [column.sort, `-${column.sort}`];
+      const next = order[order.indexOf(asked.sort) + 1] ?? "";
       return h("span", { role: "columnheader", class: column.class ?? "", "aria-sort": rising ? "ascending" : falling ? "descending" : "none" },
         h("button.plain", { onclick: () => { asked.sort = next; frame.scrollTop = 0; reload(); } }, column.title, rising ? " ↑" : falling ? " ↓" : ""));
     }));
@@ -121,8 +123,8 @@ export function candidates(root, first) {
     } }),
     h("select.search", { "aria-label": "Which candidates", onchange: (event) => { asked.available = event.target.value; reload(); } },
       h("option", { value: "" }, "All candidates"), h("option", { value: "true" }, "Available"), h("option", { value: "false" }, "Switched off")),
-    chips, h("span.push"), tally,
-    h("a.button.small", { href: `${path(first.name, "/candidates")}?format=csv`, download: `${first.name}-candidates.csv` }, "CSV"));
+    chips, h("span.tally", tally,
+    h("a.button.small", { href: `${path(first.name, "/candidates")}?format=csv`, download: `${first.name}-candidates.csv` }, "CSV")));
 
   if (!first.summary.counts.candidates) {
     fill(root, empty("file", "No candidates yet", "The list of what could be measured is not there yet."));

@@ -1,0 +1,54 @@
+"""The service's benchmarks, over HTTP against really running servers; ratios are of one run on one machine.
+
+    python -m benchmarks.service [--data FOLDER] [--set cadata|generated] [--json]
+
+Milliseconds unless said otherwise.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from threadpoolctl import threadpool_limits
+
+from benchmarks.asking import Figures, asking
+from benchmarks.datasets import FOLDER, MissingSetError, Problem, generated, load
+from benchmarks.reporting import reporting
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _options().parse_args(arguments)
+    try:
+        problem = _problem(options)
+    except MissingSetError as missing:
+        print(missing, file=sys.stderr)
+        return 2
+    with threadpool_limits(1), TemporaryDirectory(prefix="nextbatch-bench-") as folder:
+        figures = {**asking(problem, Path(folder) / "asking"), **reporting(Path(folder))}
+    print(json.dumps(figures) if options.json else table(figures))
+    return 0
+
+
+def table(figures: dict[str, Figures]) -> str:
+    """Markdown, a line a figure."""
+    lines = [f"| {what} | {name} | {value:.4g} |" for what, part in figures.items() for name, value in part.items()]
+    return "\n".join(["| what | figure | value |", "|---|---|---|", *lines])
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.service", description="The service's benchmarks.")
+    parser.add_argument("--set", default="cadata", help="a set by name, or generated")
+    parser.add_argument("--candidates", type=int, default=20_640, help="of the generated set")
+    parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the sets")
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+def _problem(options: argparse.Namespace) -> Problem:
+    return generated(options.candidates, 8) if options.set == "generated" else load(options.set, options.data)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
