@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 FLAGS = [
     "--headless",
@@ -20,6 +20,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENCE = 30_000  # for a busy machine; nothing is measured by it
 MISSING = "The page's tests need Chromium: run `make browser` as root (Debian: apt-get install chromium)."
 
 
@@ -39,6 +40,7 @@ def chromium() -> str:
 
 @contextmanager
 def running_browser() -> Iterator[Browser]:
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield browser
@@ -52,7 +54,7 @@ class Window:
         self.address = address
         self.context: BrowserContext = browser.new_context(base_url=address, **options)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(PATIENCE)
         self.complaints: list[str] = []
         self.page.on("console", self._on_console)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))

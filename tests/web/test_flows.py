@@ -170,7 +170,7 @@ def test_a_filled_sheet_is_checked_before_it_is_saved(window: Open, scene: Scene
     right.write_text("suggestion,value\n" + "".join(f"{one['suggestion']},5{n}\n" for n, one in enumerate(suggestions)))
     page.get_by_role("button", name="Upload").click()
     page.locator("dialog input[type=file]").set_input_files(wrong)
-    expect(page.get_by_role("alert")).to_contain_text("Row 2")
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("Row 2")
     page.locator("dialog input[type=file]").set_input_files(right)
     expect(page.get_by_text("3 new values")).to_be_visible()
     assert scene.send("GET", f"/v1/studies/{study}/observations")["observations"] == []

@@ -122,7 +122,7 @@ async function oneBench(root, { study: name, worker }, wanted) {
   }
 
   draw();
-  rows.values().next().value?.focusIfFree();
+  [...rows.values()].find((row) => row.wants())?.greet();
   const soon = delayed(() => look().catch(() => {}), 100);
   const stops = [
     outbox.listen((news) => (news.saved ? soon() : draw())),

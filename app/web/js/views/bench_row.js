@@ -22,7 +22,12 @@ export function benchRow(context) {
       element.classList.add("found");
       setTimeout(() => element.classList.remove("found"), 1200);
     },
-    focusIfFree() { if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) row.focus(); },
+    // Where work begins. A touch screen is only scrolled there: its keyboard would cover half of it.
+    greet() {
+      if (document.activeElement !== document.body && document.activeElement?.id !== "content") return;
+      if (matchMedia("(hover: hover)").matches) row.focus();
+      else if (element.previousElementSibling) element.scrollIntoView({ block: "center" });
+    },
     update(suggestion, now, waiting) {
       [one, facts] = [suggestion, now];
       const mine = waiting.filter((item) => item.place.startsWith(`${one.suggestion}/`));

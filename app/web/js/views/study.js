@@ -86,5 +86,6 @@ async function wall() {
   dispatchEvent(new Event("resize"));
 }
 
+addEventListener("keydown", (event) => { if (event.key === "Escape") delete document.documentElement.dataset.wall; });
 addEventListener("fullscreenchange", () => { if (!document.fullscreenElement) delete document.documentElement.dataset.wall; });
 
