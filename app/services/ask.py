@@ -28,7 +28,7 @@ from app.services.tally import Tally
 from app.services.transactions import Writing
 from app.storage import batches, candidates, ledger
 
-ATTEMPTS = 10
+ATTEMPTS = 200  # an attempt in vain means that somebody else got a batch, so a crowd is served, one after the other
 
 
 @dataclass(frozen=True)

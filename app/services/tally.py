@@ -7,6 +7,7 @@ replaying, looking at an earlier moment and importing all rest on it.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -62,11 +63,20 @@ class Tally:
 
 def after(tally: Tally, events: Iterable[Event]) -> Tally:
     """The tally with these events, which must be the next ones of the same study."""
-    for event in events:
-        change = _CHANGES.get(event.type)
-        payload = json.loads(event.payload)
-        tally = replace(change(tally, payload) if change else tally, seq=event.seq, head=event.hash)
+    for kind, run in groupby(events, lambda event: event.type):
+        same = list(run)
+        for payload in _payloads(kind, same):
+            tally = _CHANGES[kind](tally, payload) if kind in _CHANGES else tally
+        tally = replace(tally, seq=same[-1].seq, head=same[-1].hash)
     return tally
+
+
+def _payloads(kind: str, events: list[Event]) -> list[dict[str, Any]]:
+    """Of events of one kind; reports that follow each other are taken in as one, or a long ledger takes its square."""
+    payloads = [json.loads(event.payload) for event in events]
+    if kind != "observations-reported":
+        return payloads
+    return [{"observations": [line for payload in payloads for line in payload["observations"]]}]
 
 
 def tally_from(fields: dict[str, Any]) -> Tally:

@@ -37,7 +37,7 @@ class Fleet:
         server.process.wait()
 
     def client(self, seed: int) -> "Lossy":
-        return Lossy(self, Random(seed))
+        return Lossy(self, Random(seed), self.stack.enter_context(httpx.Client(timeout=60)))
 
     def printed(self) -> str:
         return "".join(path.read_text() for path in self.folder.glob("server-*/output.txt"))
@@ -49,7 +49,7 @@ class Lossy:
 
     fleet: Fleet
     random: Random
-    connection: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=60))
+    connection: httpx.Client
     lost: int = 0
 
     def send(self, method: str, path: str, **body: Any) -> httpx.Response:
