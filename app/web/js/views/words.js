@@ -38,7 +38,7 @@ const TELL = {
   "candidates-added": (payload) => [`${plural(payload.rows, "candidate")} added`, ""],
   "candidate-switched": (payload) => [`${payload.key} switched ${payload.available ? "on" : "off"}`, ""],
   "batch-issued": (payload) => [`Batch ${payload.number} for ${payload.worker}`, `${plural(sizeOf(payload), "measurement")} suggested; ${endedWords(payload.record.ended)}`],
-  "observations-reported": (payload) => [reportTitle(payload.observations), payload.observations.slice(0, 12).map((one) => exact(one.value)).join("  ") + (payload.observations.length > 12 ? " …" : "")],
+  "observations-reported": (payload) => [reportTitle(payload.observations), payload.observations.slice(0, 12).map((one) => exact(one.value)).join(" · ") + (payload.observations.length > 12 ? " …" : "")],
   "suggestions-resolved": (payload) => [`${plural(payload.suggestions.length, "suggestion")} ${payload.state}`, payload.suggestions.map((one) => `${one.batch}-${one.rank}${one.reason ? ` (${one.reason})` : ""}`).slice(0, 4).join(", ")],
   "observation-corrected": (payload) => [`Result ${payload.observation} corrected`, `now ${exact(payload.value)}`],
   "observation-retracted": (payload) => [`Result ${payload.observation} taken back`, ""],

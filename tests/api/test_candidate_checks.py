@@ -1,0 +1,28 @@
+"""A list can be checked before there is a study: what it would be, what seems odd, what is wrong in which row."""
+
+from fastapi.testclient import TestClient
+
+from tests.api.conftest import CSV, problem
+from tests.conftest import on_sqlite
+
+pytestmark = on_sqlite  # nothing of it reaches a database
+AS_CSV = {"Content-Type": "text/csv"}
+
+
+def test_a_check_says_what_the_list_would_be_and_stores_nothing(admin: TestClient) -> None:
+    answer = admin.post("/v1/candidates/check", params={"attribute": "dry"}, content=CSV, headers=AS_CSV)
+    receipt = answer.json()
+    assert (answer.status_code, receipt["stored"], receipt["candidates"]) == (200, False, 3)
+    assert [(one["name"], one["role"]) for one in receipt["columns"]] == [
+        ("key", "key"),
+        ("temperature", "feature"),
+        ("solvent", "feature"),
+        ("dry", "attribute"),
+    ]
+    assert admin.get("/v1/studies").json()["studies"] == []
+
+
+def test_a_check_names_the_rows_that_are_wrong(admin: TestClient) -> None:
+    content = "key,temperature\nA1,90\nA1,95\n"
+    refused = problem(admin.post("/v1/candidates/check", content=content, headers=AS_CSV), 422, "invalid-candidates")
+    assert [one["row"] for one in refused["errors"]] == [3]
