@@ -4,10 +4,12 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 UV := $(BIN)/uv
+# Trust what the machine trusts: the certificate of a proxy, too.
+export UV_SYSTEM_CERTS := true
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
 	--no-emit-find-links --custom-compile-command "make lock"
 
-.PHONY: setup serve test check format lock bench prove clean
+.PHONY: setup serve test browser check format lock bench prove clean
 
 setup: .venv/ready ## the virtual environment with everything, from hash-locked requirements
 
@@ -22,8 +24,13 @@ serve: export NEXTBATCH_DATA ?= ./data
 serve: setup ## migrate the database and start the server
 	$(BIN)/nextbatch serve
 
-test: setup ## the whole suite, on SQLite and on PostgreSQL
+test: setup browser ## the whole suite, on SQLite and on PostgreSQL
 	$(BIN)/python -m pytest -n 2
+
+browser: ## Chromium for the page's tests; Debian's own
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null; } || \
+		{ echo "The page's tests need Chromium: install it (Debian: apt-get install chromium)." >&2; exit 1; }
+	@command -v chromium >/dev/null || { apt-get update && apt-get install -y --no-install-recommends chromium; }
 
 check: setup ## lint, format, types, architecture
 	$(BIN)/ruff check .

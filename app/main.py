@@ -14,7 +14,20 @@ from app import logs
 from app.api import problems
 from app.api.metrics import new_metrics
 from app.api.middleware import BodyLimited, HostAllowed, Observed
-from app.api.routes import archives, batches, candidates, events, keys, observations, operations, reading, studies
+from app.api.routes import (
+    archives,
+    batches,
+    candidates,
+    checking,
+    events,
+    keys,
+    observations,
+    operations,
+    page,
+    reading,
+    session,
+    studies,
+)
 from app.api.schemas.observations import ReportIn, ReportsIn
 from app.api.schemas.shape import Problem
 from app.api.streams import Streams
@@ -39,6 +52,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         version=version("nextbatch-server"),
         description=DESCRIPTION,
         lifespan=_lifespan,
+        generate_unique_id_function=lambda route: route.name,  # what generated clients call their functions
         docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,  # an address is right or it is not; a redirect would be no problem document
@@ -47,6 +61,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.metrics = new_metrics()
     app.state.streams = Streams(settings.max_streams)
     for routes in (studies, candidates, batches, observations, reading, events, archives, keys, operations):
+        app.include_router(routes.router)
+    for routes in (checking, session, page):
         app.include_router(routes.router)
     list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from app.api import sessions
 from app.domain.access import Actor, Key, Scope
 from app.domain.errors import Invalid, PreconditionRequired, Unauthenticated
 from app.domain.findings import Finding
@@ -27,13 +28,16 @@ Known = Annotated[Resources, Depends(resources)]
 
 
 def signed_in(
+    request: Request,
     known: Known,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
 ) -> Key:
-    if credentials is None:
+    """The key in the Authorization header, else that of the browser's session."""
+    spelling = credentials.credentials if credentials else sessions.key_of(request)
+    if spelling is None:
         raise Unauthenticated
     with known.database.read() as connection:
-        return authenticate(connection, credentials.credentials)
+        return authenticate(connection, spelling)
 
 
 @cache

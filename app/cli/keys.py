@@ -3,30 +3,33 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from app.domain.access import Actor, Role
-from app.services import access
-from app.services.access import SERVER
-from app.services.readiness import must_be_ready
 from app.settings import Settings
-from app.storage.database import Database, open_database
+
+if TYPE_CHECKING:
+    from app.storage.database import Database
 
 command = typer.Typer(no_args_is_help=True)
 console = Console(highlight=False)
-OPERATOR = Actor(SERVER, "command-line")
 
 
 @contextmanager
-def _database() -> Iterator[Database]:
+def _database() -> "Iterator[tuple[Database, Actor]]":
+    """The database, and who does it: the operator of this machine."""
+    from app.services.access import SERVER
+    from app.services.readiness import must_be_ready
+    from app.storage.database import open_database
+
     database = open_database(Settings().database_address)
     try:
         must_be_ready(database)
-        yield database
+        yield database, Actor(SERVER, "command-line")
     finally:
         database.dispose()
 
@@ -45,17 +48,21 @@ def create(
     days: Annotated[int | None, typer.Option(min=1, help="Expires after so many days.")] = None,
 ) -> None:
     """Make a key and print it, once."""
+    from app.services import access
+
     expiry = datetime.now(UTC) + timedelta(days=days) if days else None
-    with _database() as database, database.write() as connection:
-        _, spelling = access.create_key(connection, OPERATOR, name, role, tuple(study or ()), expiry)
+    with _database() as (database, operator), database.write() as connection:
+        _, spelling = access.create_key(connection, operator, name, role, tuple(study or ()), expiry)
     console.print(spelling, soft_wrap=True)
 
 
 @command.command("list")
 def list_keys() -> None:
     """List the keys, never their secrets."""
-    with _database() as database, database.read() as connection:
-        known = access.list_keys(connection, OPERATOR)
+    from app.services import access
+
+    with _database() as (database, operator), database.read() as connection:
+        known = access.list_keys(connection, operator)
     table = Table("id", "name", "role", "studies", "expires", "revoked")
     for key in known:
         studies = "all" if key.role is Role.ADMIN else ", ".join(key.studies)
@@ -66,6 +73,8 @@ def list_keys() -> None:
 @command.command("revoke")
 def revoke(key_id: Annotated[str, typer.Argument(help="The part of the key between its underscores.")]) -> None:
     """Revoke a key, effective at once."""
-    with _database() as database, database.write() as connection:
-        access.revoke_key(connection, OPERATOR, key_id)
+    from app.services import access
+
+    with _database() as (database, operator), database.write() as connection:
+        access.revoke_key(connection, operator, key_id)
     console.print(f"{key_id} is revoked.")

@@ -4,21 +4,17 @@ import os
 import socket
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.request import Request, urlopen
 
 import typer
-import uvicorn
 from rich.console import Console
-from sqlalchemy import make_url
 
 from app.domain.access import Actor, Role
-from app.services.access import SERVER, create_key
-from app.services.transactions import forget_old_answers
 from app.settings import Settings
-from app.storage import keys
-from app.storage.database import Database, open_database
-from app.storage.schema import migrate
+
+if TYPE_CHECKING:
+    from app.storage.database import Database
 
 console = Console(highlight=False)
 
@@ -32,6 +28,10 @@ def serve(
     data: Annotated[Path | None, typer.Option(help="Folder of the database and the first admin key.")] = None,
 ) -> None:
     """Migrate the database and start the server."""
+    import uvicorn
+
+    from app.services.transactions import forget_old_answers
+
     settings = _settings(host=host, port=port, workers=workers, data=data)
     database = prepare(settings)
     fresh = first_admin_key(database, settings.admin_key_file)
@@ -69,16 +69,22 @@ def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server l
         console.print(answer.read().decode())
 
 
-def prepare(settings: Settings) -> Database:
+def prepare(settings: Settings) -> "Database":
     """The database of these settings, migrated; the data folder is the owner's alone."""
+    from app.storage.database import open_database
+    from app.storage.schema import migrate
+
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = open_database(settings.database_address, settings.database_connections)
     migrate(database)
     return database
 
 
-def first_admin_key(database: Database, file: Path) -> str | None:
+def first_admin_key(database: "Database", file: Path) -> str | None:
     """On the first run an admin's key, also written to a file only its owner can read; later None."""
+    from app.services.access import SERVER, create_key
+    from app.storage import keys
+
     with database.write() as connection:
         if keys.exist(connection):
             return None
@@ -115,6 +121,8 @@ def _free_port(host: str) -> int:
 
 
 def _announce(settings: Settings, port: int, fresh: str | None) -> None:
+    from sqlalchemy import make_url
+
     shown = _shown(settings.host)
     console.print(f"[bold]Nextbatch[/] listens on http://{shown}:{port}")
     console.print(f"  the page      http://{shown}:{port}/")

@@ -50,6 +50,11 @@ def upload(resources: Resources, write: Writing, name: str, body: Upload, *, dry
     return write.once(render, _replace, name, table, arrays)
 
 
+def check(resources: Resources, body: Upload) -> CandidateTable:
+    """What the list would be, before there is a study."""
+    return read_table(body, _limits(resources))
+
+
 def append(resources: Resources, write: Writing, name: str, body: Upload, *, dry_run: bool, render: Render) -> Answer:
     """Add `body` to the study's candidates, in the study's own columns."""
     if kept := write.kept():  # before the keys are compared: they are there since the first time

@@ -1,0 +1,101 @@
+"""The client of Nextbatch: ask for the next batch of experiments, report what was measured.
+
+>>> from nextbatch import Client
+>>> client = Client()                                    # NEXTBATCH_URL and NEXTBATCH_KEY
+>>> study = client.create_study("reactions", objective="yield", unit="%")
+>>> receipt = study.upload([{"key": f"R{t}", "temperature": t} for t in range(20, 120, 10)])
+>>> for suggestion in study.ask(worker="bench-1", max_size=4):
+...     answer = suggestion.report([0.8] * suggestion.replicates)
+>>> study.best().mean
+0.8
+"""
+
+from ._awaiting import Awaiting
+from ._blocking import Blocking
+from ._events import Events
+from ._progress import Progress
+from ._retrying import Retries
+from .answers import (
+    BatchBrief,
+    Best,
+    Candidate,
+    Certificate,
+    Column,
+    Corrected,
+    Details,
+    Event,
+    Key,
+    Observation,
+    Posterior,
+    Receipt,
+    Replayed,
+    Reported,
+    Summary,
+    Trace,
+    Verdict,
+    Verified,
+)
+from .batch import Batch, Suggestion
+from .client import AsyncClient, Client
+from .display import Overview
+from .errors import (
+    Conflict,
+    Finding,
+    Forbidden,
+    InvalidInput,
+    NextbatchError,
+    NotFound,
+    ObjectiveFailed,
+    Problem,
+    ServerBug,
+    StillComputing,
+    Unauthenticated,
+    Unavailable,
+    Unreachable,
+)
+from .study import Study
+
+__all__ = [
+    "AsyncClient",
+    "Awaiting",
+    "Batch",
+    "BatchBrief",
+    "Best",
+    "Blocking",
+    "Candidate",
+    "Certificate",
+    "Client",
+    "Column",
+    "Conflict",
+    "Corrected",
+    "Details",
+    "Event",
+    "Events",
+    "Finding",
+    "Forbidden",
+    "InvalidInput",
+    "Key",
+    "NextbatchError",
+    "NotFound",
+    "ObjectiveFailed",
+    "Observation",
+    "Overview",
+    "Posterior",
+    "Problem",
+    "Progress",
+    "Receipt",
+    "Replayed",
+    "Reported",
+    "Retries",
+    "ServerBug",
+    "StillComputing",
+    "Study",
+    "Suggestion",
+    "Summary",
+    "Trace",
+    "Unauthenticated",
+    "Unavailable",
+    "Unreachable",
+    "Verdict",
+    "Verified",
+]

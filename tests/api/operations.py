@@ -38,6 +38,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "GET /v1/studies/{study}/candidates": {},
     "GET /v1/studies/{study}/candidates/{key}": {},
     "PATCH /v1/studies/{study}/candidates/{key}": {"json": {"available": False, "reason": "broken"}},
+    "POST /v1/candidates/check": {"content": CSV, **_CSV},
     "POST /v1/studies/{study}/batches": {"json": {"worker": "w", "max_size": 1}},
     "GET /v1/studies/{study}/batches": {},
     "GET /v1/studies/{study}/batches/{number}": {},
@@ -71,7 +72,11 @@ SAMPLES: dict[str, dict[str, Any]] = {
 
 
 STREAMS = {"GET /v1/studies/{study}/events/live"}  # never end by themselves: tests/api/test_events.py has them
-CHECKS = {"POST /v1/studies/{study}/verify", "POST /v1/studies/{study}/batches/{number}/replay"}  # change nothing
+CHECKS = {  # change nothing
+    "POST /v1/candidates/check",
+    "POST /v1/studies/{study}/verify",
+    "POST /v1/studies/{study}/batches/{number}/replay",
+}
 
 
 def archive(name: str) -> bytes:

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pytest
 from fastapi.testclient import TestClient
 
+from app.api.streams import Streams
 from app.domain.access import SCOPES, Role, Scope
+from tests.api.conftest import problem
 from tests.api.operations import SAMPLES, Operation, operations
 
 
@@ -92,3 +94,14 @@ def test_each_scope_is_needed_by_the_operations_it_is_meant_for(anonymous: TestC
     assert all(scope is Scope.KEYS for name, scope in needed.items() if "/v1/keys" in name and "me" not in name)
     reads = {name: scope for name, scope in needed.items() if name.startswith("GET") and "keys" not in name}
     assert {name for name, scope in reads.items() if scope is not Scope.READ} == {"GET /v1/studies/{study}/archive"}
+
+
+def test_a_stream_is_refused_before_it_begins(admin: TestClient, new_key: Callable[..., str], study: str) -> None:
+    live = f"/v1/studies/{study}/events/live"
+    problem(admin.get(live, headers={"Authorization": f"Bearer {new_key('dashboard')}"}), 404, "study-not-found")
+    problem(admin.get(live, headers={"Authorization": ""}), 401, "unauthenticated")
+    problem(admin.get(live, headers={"Last-Event-ID": str(2**70)}), 422, "invalid-input")
+    admin.app.state.streams = Streams(0)
+    problem(admin.get(live), 503, "overloaded")
+    admin.delete(f"/v1/studies/{study}")
+    problem(admin.get(live), 410, "study-deleted")

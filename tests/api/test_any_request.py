@@ -23,7 +23,13 @@ from tests.api.conftest import CSV
 from tests.api.operations import STREAMS
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-BINARY = ("text/csv", "application/x-npy", "application/vnd.apache.parquet", "application/vnd.apache.arrow.file")
+BINARY = (
+    "text/csv",
+    "application/x-npy",
+    "application/vnd.apache.parquet",
+    "application/vnd.apache.arrow.file",
+    "application/zip",
+)
 FILES = st.binary(max_size=100) | st.sampled_from([CSV.encode(), b"key,t\n\xff,1\n", b"\x93NUMPY\x01\x00", b"PAR1"])
 EXAMPLES = 12
 
@@ -35,8 +41,8 @@ for media_type in BINARY:
 def every_operation(admin: TestClient, filled: str) -> Iterator[APIOperation]:
     schema = schemathesis.openapi.from_dict(admin.app.openapi())
     schema.app = admin.app
-    operations = (found.ok() for found in schema.get_all_operations())
-    return (one for one in operations if f"{one.method.upper()} {one.path}" not in STREAMS)
+    every = (found.ok() for found in schema.get_all_operations())
+    return (operation for operation in every if operation.label not in STREAMS)
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])

@@ -52,7 +52,8 @@ def test_every_write_takes_an_idempotency_key(admin: TestClient) -> None:
         f"{method} {path}"
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
-        if method.upper() in ("PUT", "POST", "PATCH", "DELETE")
+        if path.startswith("/v1/")  # signing in and out elsewhere changes a cookie alone
+        and method.upper() in ("PUT", "POST", "PATCH", "DELETE")
         and "idempotency-key" not in {each["name"].lower() for each in operation.get("parameters", ())}
     ]
     assert {name.replace("post", "POST") for name in without} == CHECKS

@@ -10,13 +10,18 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PYTHON = [path for folder in ("app", "client", "migrations") for path in sorted((ROOT / folder).rglob("*.py"))]
 
-# The one place of use cases; arrays, cached models and schema have short transactions of their own, the command has no
-# request.
-CACHES = {"app/storage/blobs.py", "app/storage/engine_states.py"}
-WRITERS = {"app/services/transactions.py", "app/storage/schema.py", "app/storage/database.py", *CACHES}
+# The one place of use cases; arrays, the cache of engine states and the schema have short transactions of their own,
+# the command has no request.
+WRITERS = {
+    "app/services/transactions.py",
+    "app/storage/blobs.py",
+    "app/storage/database.py",
+    "app/storage/engine_states.py",
+    "app/storage/schema.py",
+}
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "constants", "misc", "manager", "handlers", "tmp"}
 LONGEST_ROUTE = 12
-LONGEST_FILE = 300
+LONGEST_FILE = 350
 
 
 def committed() -> list[Path]:

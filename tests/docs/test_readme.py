@@ -49,17 +49,18 @@ def documents(printed: str) -> Iterator[dict[str, Any]]:
 
 def test_the_curl_lines_work_as_printed(server: Server) -> None:
     printed = run(["bash", "-euo", "pipefail", "-s"], example("bash"), server)
-    study, receipt, page = documents(printed)
-    assert study["name"] == "screening"
-    assert receipt["added"] == 3
-    assert [one["key"] for one in page["candidates"]] == ["A1", "A3"]
+    study, receipt, batch, reported, certificate = documents(printed)
+    assert (study["name"], receipt["added"]) == ("screening", 3)
+    assert (batch["number"], len(batch["suggestions"])) == (1, 2)
+    assert (reported["recorded"], reported["results"][0]["suggestion"]) == (1, "1-1")
+    assert "83.1 %" in certificate["words"]
 
 
 def test_the_python_example_works_as_printed_in_ten_lines(server: Server) -> None:
     code = example("python")
     assert len([line for line in code.splitlines() if line]) <= 10
     printed = run([sys.executable, "-W", "ignore::ResourceWarning", "-"], code, server)
-    assert printed.startswith("18 candidates; the hottest: [{'temperature': 100.0")
+    assert "80" in printed  # the best there is, found among 18 in 16 measurements
 
 
 def test_every_link_leads_somewhere() -> None:

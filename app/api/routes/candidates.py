@@ -43,7 +43,7 @@ router = APIRouter(
 Key = Annotated[str, Path(min_length=1, max_length=200, description="The candidate's own key.")]
 Names = Annotated[list[str], Query()]
 
-_BODY: dict[str, Any] = {
+BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": (
@@ -103,7 +103,7 @@ DryRun = Annotated[bool, Query(description="Check everything, store nothing.")]
     summary="Upload the list of candidates",
     response_model=ReceiptOut,
     responses=_UPLOADS | _INVALID | {201: {"model": ReceiptOut, "description": "Stored"}},
-    openapi_extra=_BODY,
+    openapi_extra=BODY,
 )
 def upload(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run: DryRun = False) -> Response:
     return respond(candidates.upload(known, write, study, body, dry_run=dry_run, render=_receipt))
@@ -114,7 +114,7 @@ def upload(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run:
     summary="Add candidates to the list",
     response_model=ReceiptOut,
     responses=_UPLOADS | _INVALID | {201: {"model": ReceiptOut, "description": "Stored"}},
-    openapi_extra=_BODY,
+    openapi_extra=BODY,
 )
 def append(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run: DryRun = False) -> Response:
     return respond(candidates.append(known, write, study, body, dry_run=dry_run, render=_receipt))

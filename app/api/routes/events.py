@@ -36,23 +36,23 @@ def list_events(
     return EventPage(events=tuple(event_out(e) for e in page), next=page[-1].seq if len(page) == limit else None)
 
 
-async def place(request: Request) -> AsyncIterator[Streams]:
-    """A place among the open streams, held until the stream ends; refused while a refusal can still be sent."""
-    streams: Streams = request.app.state.streams
-    with streams.place():
-        yield streams
-
-
-def resumed(
+def beginning(
     study: Name,
     read: CanRead,
     last_event_id: Annotated[int | None, Header(ge=0, lt=2**31)] = None,
     after: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
 ) -> int:
-    """The event that the reader saw last."""
+    """The event after which a stream begins. What is refused is refused here, before the first byte."""
     newest = read(studies.find, study).seq
     seen = last_event_id if last_event_id is not None else after
     return newest if seen is None else seen
+
+
+async def placed(request: Request, _seen: Annotated[int, Depends(beginning)]) -> AsyncIterator[Streams]:
+    """A place among the open streams, for as long as this one lasts."""
+    streams: Streams = request.app.state.streams
+    with streams.place():
+        yield streams
 
 
 @router.get(
@@ -65,10 +65,10 @@ def resumed(
 async def live_events(
     study: Name,
     read: CanRead,
-    streams: Annotated[Streams, Depends(place)],
-    seen: Annotated[int, Depends(resumed)],
+    seen: Annotated[int, Depends(beginning)],
+    streams: Annotated[Streams, Depends(placed)],
 ) -> AsyncIterator[ServerSentEvent]:
-    yield ServerSentEvent(comment="live", retry=2000)
+    yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a line lost early is taken up
     with suppress(Refusal):  # deleted, or not granted any more: there is nothing more to tell
         async for event in _follow(read, streams, study, seen):
             yield event

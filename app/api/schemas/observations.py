@@ -111,12 +111,12 @@ class ObservationPage(Shape):
 
 
 class CorrectionIn(Request):
-    value: Value = Field(examples=[0.38])
-    reason: Reason = Field(examples=["digits swapped"])
+    value: Value
+    reason: Reason = Field(description="Kept in the ledger.", examples=["the decimal point had slipped"])
 
 
 class RetractionIn(Request):
-    reason: Reason = Field(examples=["wrong vial"])
+    reason: Reason = Field(description="Kept in the ledger.", examples=["the vial was mislabelled"])
 
 
 class CorrectedOut(Shape):

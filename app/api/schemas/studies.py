@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.api.schemas.shape import Line, Moment, Name, Reason, Request, Shape, Text
 from app.domain.candidates import Kind, Role
@@ -74,8 +74,16 @@ class StudySettings(Request):
         return _changed(Configuration(), self, set(type(self).model_fields))
 
 
+def _without_defaults(schema: dict[str, Any]) -> None:
+    """A generated client would send them, and so change what its caller left out."""
+    for described in schema["properties"].values():
+        described.pop("default", None)
+
+
 class StudyChange(Request):
     """What is left out stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
 
     state: Literal["active", "paused", "archived"] | None = Field(
         default=None, description="active ⇄ paused → archived.", examples=["paused"]

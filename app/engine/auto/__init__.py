@@ -8,13 +8,13 @@ does the rest.
     observed = Observed.of(len(X), measured, values)
     if model is None or needs_refit(model, observed):
         model = fit(X, encoding.layout, observed, "maximize", previous=model)
-        state = start_from(X, settings_for(model, options, seed), *sums_for(model, observed))
+        state = begin(X, model, observed, options, seed)
     limit = limits_for(observed, state.pending, options, is_noisy(model, observed, options))
     batch = choose(state, Ask(number, q, q, alpha=alpha_for(model, options), limit=limit))
 
 Notation as in `app.engine`; values in model units are standardised and higher is better. Reading order: columns,
-scaling, layout, encoding, cautions, learning; observed, objective; priors, forms, evidence, posterior_mode, fitted,
-fitting; goals, first, limits, handover.
+scaling, layout, encoding, cautions, learning; observed, warping, objective; priors, forms, evidence, posterior_mode,
+fitted, fitting; goals, first, limits, handover.
 """
 
 from app.engine.auto.columns import FeatureColumn, Override
@@ -23,7 +23,7 @@ from app.engine.auto.first import first_batch, first_size
 from app.engine.auto.fitted import Fit
 from app.engine.auto.fitting import fit, needs_refit
 from app.engine.auto.goals import Goal, Options
-from app.engine.auto.handover import alpha_for, settings_for, sums_for
+from app.engine.auto.handover import alpha_for, begin, settings_for, sums_for
 from app.engine.auto.layout import Layout
 from app.engine.auto.learning import learn_encoding
 from app.engine.auto.limits import is_noisy, limits_for
@@ -43,6 +43,7 @@ __all__ = [
     "Options",
     "Override",
     "alpha_for",
+    "begin",
     "first_batch",
     "first_size",
     "fit",

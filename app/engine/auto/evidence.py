@@ -60,12 +60,14 @@ class Evidence:
 
 def evidence(K: Array, pull: PullBack, lam: float, y: Grouped) -> Evidence | None:
     """The evidence for K (n, n) and λ; None where C is not positive definite."""
-    C = K + np.diag(lam / y.counts + NUGGET)
-    L, failed = lapack.dpotrf(C, lower=1)
+    C = K.copy()
+    C.flat[:: len(C) + 1] += lam / y.counts + NUGGET
+    L, failed = lapack.dpotrf(C, lower=1, clean=1)
     if failed:
         return None
-    C_inv, _ = lapack.dpotri(L, lower=1)
-    C_inv = np.tril(C_inv) + np.tril(C_inv, -1).T
+    C_inv, _ = lapack.dpotri(L, lower=1)  # its lower triangle, zeros above
+    C_inv = C_inv + C_inv.T
+    C_inv.flat[:: len(C) + 1] /= 2
     weights = C_inv.sum(axis=1)
     mu = float(weights @ y.means / weights.sum())
     a = C_inv @ (y.means - mu)

@@ -12,7 +12,7 @@ import numpy as np
 from app.engine.arrays import Array, Numbers
 from app.engine.auto.evidence import Grouped, evidence
 from app.engine.auto.fitted import Fit
-from app.engine.auto.forms import Form, MaternArd, ScaledTanimoto, Times
+from app.engine.auto.forms import Form, MainEffects, MaternArd, ScaledTanimoto, Times
 from app.engine.auto.layout import Layout
 from app.engine.auto.objective import Direction, Objective
 from app.engine.auto.observed import Observed
@@ -60,14 +60,15 @@ def grouped(X: Array, observed: Observed, objective: Objective) -> Grouped:
 
 
 def form_for(layout: Layout) -> tuple[str, Form]:
-    """Matérn 5/2 with a lengthscale for every column; a fingerprint by Tanimoto, times Matérn of what else there is."""
-    d = len(layout.roles)
-    if not layout.bits:
-        return "matern", MaternArd(layout.others, d)
-    tanimoto = ScaledTanimoto(layout.bits, d)
-    if not layout.others:
-        return "tanimoto", tanimoto
-    return "tanimoto × matern", Times(tanimoto, MaternArd(layout.others, d))
+    """Matérn 5/2 with a lengthscale for every column, beside the main effects of the texts, if there are any.
+
+    A fingerprint is compared by Tanimoto, times Matérn of what else there is.
+    """
+    d, matern = len(layout.roles), MaternArd(layout.others, len(layout.roles))
+    if layout.bits:
+        tanimoto = ScaledTanimoto(layout.bits, d)
+        return ("tanimoto × matern", Times(tanimoto, matern)) if layout.others else ("tanimoto", tanimoto)
+    return ("matern + main effects", MainEffects(matern, layout.texts)) if layout.texts else ("matern", matern)
 
 
 def _evenly(numbers: Numbers) -> Numbers:

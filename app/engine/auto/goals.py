@@ -21,10 +21,12 @@ class Options:
     """Where the adaptive rule ends a batch whose size is left to it."""
     exact_up_to: int = 300
     """Distinct measured candidates that all stay in the dictionary; beyond, it is sampled."""
+    members: int = 400
+    """Members of a sampled dictionary, within a small factor: what a batch of a long study costs."""
 
     def __post_init__(self) -> None:
-        if self.multiplier < 0 or self.threshold < 1 or (self.repeats is not None and self.repeats < 1):
-            raise ValueError("multiplier ≥ 0, threshold ≥ 1 and repeats ≥ 1 are required")
+        if self.multiplier < 0 or min(self.threshold, self.members, 1 if self.repeats is None else self.repeats) < 1:
+            raise ValueError("multiplier ≥ 0, threshold ≥ 1, members ≥ 1 and repeats ≥ 1 are required")
 
     @classmethod
     def of(cls, goal: Goal = "best", **changes: Any) -> Self:

@@ -28,3 +28,12 @@ class Layout:
     def others(self) -> tuple[int, ...]:
         """All columns that are no bits of a fingerprint."""
         return tuple(q for q, role in enumerate(self.roles) if role != "bit")
+
+    @property
+    def texts(self) -> tuple[tuple[int, ...], ...]:
+        """The columns of every text."""
+        columns: dict[int, list[int]] = {}
+        for q, (role, source) in enumerate(zip(self.roles, self.sources, strict=True)):
+            if role == "level":
+                columns.setdefault(source, []).append(q)
+        return tuple(map(tuple, columns.values()))

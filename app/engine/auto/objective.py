@@ -1,12 +1,14 @@
 """The user's objective and the model's: direction, robust clipping and standardisation, all undone in what users
 see."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from app.engine.arrays import Array
+from app.engine.auto.warping import learn_power, unwarp, warp
 
 Direction = Literal["maximize", "minimize"]
 
@@ -25,31 +27,33 @@ BEYOND = 1e9
 
 @dataclass(frozen=True)
 class Objective:
-    """model = ±(max(value, clip) − offset)/scale for maximising; for minimising the sign turns and min takes the
-    place of max."""
+    """From the user's value to the model's, where higher is better, mean and variance are about 0 and 1:
+
+    u = ±(value − offset)/scale, values worse than `clip` counting as clip, − for minimising
+    model = (warp(u, power) − centre)/spread
+    """
 
     direction: Direction = "maximize"
     offset: float = 0.0
     scale: float = 1.0
     clip: float | None = None
     """The worst value believed, in the user's units."""
+    power: float = 1.0
+    centre: float = 0.0
+    spread: float = 1.0
 
-    @classmethod
-    def learn(cls, values: Array, direction: Direction) -> Self:
-        """Clip the bad side at median − 3·IQR (unless IQR is 0 or rounding), then standardise; values (n,), n ≥ 1."""
+    @staticmethod
+    def learn(values: Array, direction: Direction) -> "Objective":
+        """Clip the bad side at median − 3·IQR (unless IQR is 0 or rounding), standardise, take the skew out; values
+        (n,)."""
         if direction not in ("maximize", "minimize"):
             raise ValueError(f"direction must be maximize or minimize, not {direction!r}")
-        size = float(min(max(np.abs(values).max(), SMALLEST), LARGEST))
-        sign = 1.0 if direction == "maximize" else -1.0
-        good = sign * (values / size)
-        lower, median, upper = np.quantile(good, (0.25, 0.5, 0.75))
-        clip = median - CLIP * (upper - lower)
-        clipped = bool(upper - lower > CONSTANT and good.min() < clip)
-        good = np.maximum(good, clip) if clipped else good
-        spread = float(good.std())
-        scale = size * (spread if spread > CONSTANT else 1.0)
-        limit = sign * float(clip) * size if clipped else None
-        return cls(direction, sign * float(good.mean()) * size, max(scale, SMALLEST), limit)
+        plain = _standardised(values, direction)
+        u = plain.to_model(values)
+        power = learn_power(u)
+        v = warp(u, power)
+        deviation = float(v.std())
+        return replace(plain, power=power, centre=float(v.mean()), spread=deviation if deviation > CONSTANT else 1.0)
 
     @property
     def sign(self) -> float:
@@ -62,22 +66,26 @@ class Objective:
             values = np.maximum(values, self.clip) if self.sign > 0 else np.minimum(values, self.clip)
         with np.errstate(over="ignore"):  # halves: the difference of two finite numbers may overflow
             u = self.sign * ((values / 2 - self.offset / 2) / self.scale * 2)
-        return np.clip(u, -BEYOND, BEYOND)
+        return (warp(np.clip(u, -BEYOND, BEYOND), self.power) - self.centre) / self.spread
 
-    def mean_to_user(self, mean: Array) -> Array:
-        """Means, or bounds such as ucb (the optimistic side: low when minimising), in the user's units."""
+    def to_user(self, model: ArrayLike) -> Array:
+        """Means (then medians) and bounds such as ucb, which is the low side when minimising, in the user's units."""
+        u = unwarp(self.centre + self.spread * np.asarray(model, dtype=float), self.power)
         with np.errstate(over="ignore"):
-            return np.nan_to_num(self.offset + self.sign * self.scale * np.asarray(mean, dtype=float))
+            return np.nan_to_num(self.offset + self.sign * self.scale * u)
 
-    def width_to_user(self, width: Array) -> Array:
-        """Standard deviations and regret bounds in the user's units."""
-        with np.errstate(over="ignore"):
-            return np.nan_to_num(self.scale * np.asarray(width, dtype=float))
+    def std_to_user(self, mean: ArrayLike, std: ArrayLike) -> Array:
+        """Half the distance between mean − std and mean + std in the user's units."""
+        at, width = np.asarray(mean, dtype=float), np.asarray(std, dtype=float)
+        return np.abs(self.to_user(at + width) / 2 - self.to_user(at - width) / 2)
+
+    def regret_to_user(self, lower: float, upper: float) -> float:
+        """How far apart two bounds in model units, lower ≤ upper, are for the user."""
+        return float(np.nan_to_num(np.abs(self.to_user(upper) - self.to_user(lower))))
 
     def centred_at(self, mean: float) -> Self:
         """The same objective with its zero moved to `mean` (in model units): a constant prior mean."""
-        offset = float(self.mean_to_user(np.array(mean)))
-        return type(self)(self.direction, offset, self.scale, self.clip)
+        return replace(self, centre=self.centre + self.spread * mean)
 
     def describe(self) -> dict[str, Any]:
         """Plain JSON; `Objective.build` is the inverse."""
@@ -87,3 +95,18 @@ class Objective:
     def build(cls, description: dict[str, Any]) -> Self:
         """The objective that `describe` wrote."""
         return cls(**description)
+
+
+def _standardised(values: Array, direction: Direction) -> Objective:
+    """Clip, offset and scale alone; of values divided by the largest, whose squares are numbers."""
+    size = float(min(max(np.abs(values).max(), SMALLEST), LARGEST))
+    sign = 1.0 if direction == "maximize" else -1.0
+    good = sign * (values / size)
+    lower, median, upper = np.quantile(good, (0.25, 0.5, 0.75))
+    clip = median - CLIP * (upper - lower)
+    clipped = bool(upper - lower > CONSTANT and good.min() < clip)
+    good = np.maximum(good, clip) if clipped else good
+    deviation = float(good.std())
+    scale = size * (deviation if deviation > CONSTANT else 1.0)
+    limit = sign * float(clip) * size if clipped else None
+    return Objective(direction, sign * float(good.mean()) * size, max(scale, SMALLEST), limit)

@@ -13,6 +13,8 @@ from app.engine.auto.forms import Form
 from app.engine.auto.priors import NOISE, Prior
 
 ITERATIONS = 60
+TOLERANCE = 1e-7
+"""The search ends when a step gains less than this share: digits beyond move no batch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,11 @@ def _climb(posterior: Posterior, start: Array) -> Mode:
         return -value, -gradient
 
     end = minimize(
-        downhill, start, jac=True, method="L-BFGS-B", bounds=posterior.bounds, options={"maxiter": ITERATIONS}
+        downhill,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=posterior.bounds,
+        options={"maxiter": ITERATIONS, "ftol": TOLERANCE},
     )
     return Mode(np.asarray(end.x, dtype=float), -float(end.fun))

@@ -84,6 +84,28 @@ class LogNormal:
         return math.log(self.smallest), math.log(self.largest)
 
 
+@dataclass(frozen=True)
+class Odds:
+    """Normal(centre, 1) of u itself, the logarithm of a ratio of two weights: log p = −(u − centre)²/2."""
+
+    centre: float
+
+    def log_density(self, u: Array) -> tuple[Array, Array]:
+        """−z²/2 and −z, z = u − centre."""
+        z = u - self.centre
+        return -z * z / 2, -z
+
+    @property
+    def mode(self) -> float:
+        """The centre."""
+        return self.centre
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Ratios between 1 : 400 and 400 : 1 of what is expected."""
+        return self.centre - 6, self.centre + 6
+
+
 NOISE = LogNormal(-4.0, 1.0, 1e-4, 2.0)
 """Of the noise variance, in units of the variance of the objective."""
 

@@ -17,6 +17,7 @@ from app.engine.auto import (
     Objective,
     Observed,
     Options,
+    begin,
     fit,
     learn_encoding,
     needs_refit,
@@ -25,6 +26,8 @@ from app.engine.auto import (
 from app.engine.kernels import Gaussian, build
 from app.services.tally import Tally
 from app.storage.candidates import Block
+
+DEFAULT = "bbkb"
 
 Array = NDArray[Any]
 Load = Callable[[Block], tuple[Array, Array]]
@@ -119,8 +122,10 @@ def _theory(base: Model | None, model: Model) -> Model:
     theory = configuration.theory or Theory()
     settings = theory_settings(theory, configuration.algorithm, configuration.seed)
     objective = Objective(_direction(configuration), theory.offset, theory.scale)
-    unchanged = base is not None and base.state.settings == settings and base.objective == objective
-    return _taught(base if unchanged else None, model, settings, objective, fitted=None)
+    if base is not None and base.state.settings == settings and base.objective == objective:
+        return _taught(base, model)
+    step, sums = len(model.tally.issued) + 1, _sums(model.observed, objective)
+    return Model(model.tally, model.encoding, objective, start_from(model.state.X, settings, *sums, step=step))
 
 
 def _auto(base: Model | None, model: Model) -> Model:
@@ -128,36 +133,49 @@ def _auto(base: Model | None, model: Model) -> Model:
     configuration, observed = model.tally.configuration, model.observed
     if not observed.size:
         return model
-    direction = _direction(configuration)
-    previous = base.fit if base is not None and base.objective.direction == direction else None
-    if previous is not None and not needs_refit(previous, observed):
-        fitted = previous
-    else:
-        fitted = fit(model.state.X, model.encoding.layout, observed, direction, previous)
-    wanted = settings_for(fitted, options_of(model.tally), configuration.seed)
-    settings = member(configuration.algorithm).settings(wanted) if configuration.algorithm != "bbkb" else wanted
-    unchanged = base is not None and fitted is previous and base.state.settings == settings
-    return _taught(base if unchanged else None, model, settings, fitted.objective, fitted)
+    previous = base.fit if base is not None and _same_task(base.tally.configuration, configuration) else None
+    if base is not None and previous is not None and _still_fits(previous, base.tally, model):
+        return _taught(base, model)
+    fitted = fit(model.state.X, model.encoding.layout, observed, _direction(configuration), previous)
+    state = _begin(model, fitted, step=len(model.tally.issued) + 1)
+    return Model(model.tally, model.encoding, fitted.objective, state, fitted)
+
+
+def _begin(model: Model, fitted: Fit, step: int) -> State:
+    """The state of everything measured; an algorithm other than the default insists on settings of its own."""
+    configuration, X, options = model.tally.configuration, model.state.X, options_of(model.tally)
+    if configuration.algorithm == DEFAULT:
+        return begin(X, fitted, model.observed, options, configuration.seed, step)
+    settings = member(configuration.algorithm).settings(settings_for(fitted, options, configuration.seed))
+    return start_from(X, settings, *_sums(model.observed, fitted.objective), step=step)
+
+
+def _still_fits(previous: Fit, before: Tally, model: Model) -> bool:
+    return not (needs_refit(previous, model.observed) or _altered(before, model.tally))
+
+
+def _same_task(before: Configuration, now: Configuration) -> bool:
+    """Whether what was fitted before still speaks of the same thing."""
+    return all(
+        getattr(before, name) == getattr(now, name)
+        for name in ("direction", "algorithm", "goal", "repeats", "seed", "theory", "columns")
+    )
 
 
 def _direction(configuration: Configuration) -> Literal["maximize", "minimize"]:
     return "maximize" if configuration.direction is Direction.MAXIMIZE else "minimize"
 
 
-def _taught(base: Model | None, model: Model, settings: Settings, objective: Objective, fitted: Fit | None) -> Model:
-    """The posterior of what was measured: by what came since `base`, unless something earlier was changed."""
-    tally, state = model.tally, model.state
-    if base is None:
-        state = start_from(state.X, settings, *_sums(model.observed, objective), step=len(tally.issued) + 1)
-        return Model(tally, model.encoding, objective, state, fitted)
-    known = len(base.tally.values)
+def _taught(base: Model, model: Model) -> Model:
+    """The posterior with what came since `base`; from scratch if something earlier was changed."""
+    tally, state, known = model.tally, model.state, len(base.tally.values)
+    new = tally.alive[known:]
     if _altered(base.tally, tally):
-        state = revise(state, *_sums(model.observed, objective))
-    elif tally.alive[known:].any():
-        new = tally.alive[known:]
-        values = objective.to_model(tally.values[known:][new])
+        state = revise(state, *_sums(model.observed, base.objective))
+    elif new.any():
+        values = base.objective.to_model(tally.values[known:][new])
         state = measure(state, tally.candidates[known:][new], values, expected=False)
-    return Model(tally, model.encoding, objective, state, fitted)
+    return Model(tally, model.encoding, base.objective, state, base.fit)
 
 
 def _altered(before: Tally, now: Tally) -> bool:

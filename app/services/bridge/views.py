@@ -27,21 +27,21 @@ class View:
 
     @cached_property
     def mean(self) -> Array:
-        return self._model.objective.mean_to_user(self._state.mean)
+        return self._model.objective.to_user(self._state.mean)
 
     @cached_property
     def std(self) -> Array:
-        return self._model.objective.width_to_user(np.sqrt(self._state.variance))
+        return self._model.objective.std_to_user(self._state.mean, np.sqrt(self._state.variance))
 
     @property
     def lower(self) -> Array:
         """What the certificate believes each candidate to be at least."""
-        return _sum(self.mean, -self._radius_to_user)
+        return self._bounds[0]
 
     @property
     def upper(self) -> Array:
         """What the certificate believes each candidate to be at most."""
-        return _sum(self.mean, self._radius_to_user)
+        return self._bounds[1]
 
     @property
     def counts(self) -> Array:
@@ -66,13 +66,12 @@ class View:
         among = np.flatnonzero(state.available) if state.available.any() else np.arange(len(radius))
         number = int(among[np.argmax((state.mean - radius)[among])])
         highest, lowest = float((state.mean + radius)[among].max()), float(state.mean[number] - radius[number])
-        gap = self._model.objective.width_to_user(np.array(max(0.0, highest - lowest)))
         return {
             "recommended": number,
             "mean": float(self.mean[number]),
             "lower": float(self.lower[number]),
             "upper": float(self.upper[number]),
-            "regret_bound": float(gap),
+            "regret_bound": self._model.objective.regret_to_user(lowest, max(lowest, highest)),
             "confidence": 1 - state.settings.delta,
             "estimate": self._model.fit is not None,
             "assumptions": self._assumptions(),
@@ -91,28 +90,23 @@ class View:
         return bayes
 
     @cached_property
-    def _radius_to_user(self) -> Array:
-        return self._model.objective.width_to_user(self._radius)
+    def _bounds(self) -> tuple[Array, Array]:
+        to_user, mean = self._model.objective.to_user, self._state.mean
+        one, other = to_user(mean - self._radius), to_user(mean + self._radius)
+        return np.minimum(one, other), np.maximum(one, other)
 
     def _assumptions(self) -> list[str]:
         settings, unit = self._state.settings, self._model.tally.configuration.unit
-        noise = float(self._model.objective.width_to_user(np.array(settings.xi)))
+        noise = float(self._model.objective.std_to_user(0.0, settings.xi))
         said = [
             f"noise is independent with standard deviation {noise:.3g}{' ' + unit if unit else ''}",
             f"the kernel is {settings.kernel.describe()['kind']}",
         ]
         if self._model.fit is None:
-            norm = float(self._model.objective.width_to_user(np.array(settings.F)))
+            norm = settings.F * self._model.objective.scale
             return [f"the objective's norm in the kernel's space is at most {norm:.3g}", *said]
         fitted = "kernel and noise were fitted to the measurements: this is an estimate, not a guarantee"
         return ["the objective is a draw of a Gaussian process", *said, fitted]
-
-
-def _sum(left: Array, right: Array) -> Array:
-    """left + right, at the end of the floats where it lies beyond."""
-    with np.errstate(over="ignore"):
-        total: Array = np.nan_to_num(left + right)
-        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +123,7 @@ class Reasons:
         width = self.alpha * math.sqrt(float(self.model.state.leverage[number]))
         above = max(0.0, float(self.model.state.mean[number]) - self._average)
         exploration = width / (width + above) if width + above > 0 else 1.0
-        ucb = self.model.objective.mean_to_user(self.model.state.mean[number] + width)
+        ucb = self.model.objective.to_user(self.model.state.mean[number] + width)
         nearest = self._nearest(number)
         return {
             "mean": float(view.mean[number]),
@@ -168,7 +162,7 @@ class Reasons:
             z = better / sigma
             density = math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
             gain = better * float(ndtr(z)) + sigma * density
-        return float(self.model.objective.width_to_user(np.array(max(0.0, gain))))
+        return self.model.objective.regret_to_user(self._best, self._best + max(0.0, gain))
 
     def _nearest(self, number: int) -> list[dict[str, Any]]:
         """The measured candidates most alike by the kernel: similarity is a correlation."""

@@ -67,7 +67,7 @@ def test_noise_is_recognised_from_repeats() -> None:
     numbers = np.repeat(np.arange(30), 4)
     y = 3 * smooth(X)[numbers] + rng.normal(scale=0.6, size=120)
     model = fit(X, Layout.of_numbers(2), Observed.of(30, numbers, y), "maximize")
-    assert np.sqrt(model.lam) * model.objective.scale == pytest.approx(0.6, rel=0.2)
+    assert model.objective.std_to_user(0.0, np.sqrt(model.lam)) == pytest.approx(0.6, rel=0.25)
 
 
 def test_minimising_is_maximising_the_negative() -> None:
@@ -90,14 +90,14 @@ def test_whatever_was_measured_the_posterior_is_finite(y: Array, d: int, seed: i
     assert np.isfinite(model.theta).all()
     assert model.lam * (1 + 1e-9) >= 1e-4
     assert model.lam <= 2 * (1 + 1e-9)
-    for seen in (model.objective.mean_to_user(state.mean), model.objective.width_to_user(state.variance**0.5)):
+    for seen in (model.objective.to_user(state.mean), model.objective.std_to_user(state.mean, state.variance**0.5)):
         assert np.isfinite(seen).all()
 
 
 @pytest.mark.parametrize("d", [1, 130])
 def test_one_candidate_measured_once_is_enough(d: int) -> None:
     model = fit(np.zeros((1, d)), Layout.of_numbers(d), Observed.of(1, [0], [3.0]), "maximize")
-    assert model.objective.offset == pytest.approx(3.0)
+    assert model.objective.to_user(0.0) == pytest.approx(3.0)
 
 
 def test_rows_that_are_all_equal_teach_the_noise_alone() -> None:

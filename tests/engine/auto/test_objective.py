@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import skew, yeojohnson, yeojohnson_llf
 
 from app.engine.arrays import Array
 from app.engine.auto import Objective
+from app.engine.auto.warping import POWERS, learn_power, unwarp, warp
 from tests.engine.auto.strategies import values
 
 directions = st.sampled_from(["maximize", "minimize"])
@@ -19,9 +21,9 @@ def test_model_units_are_finite_whatever_was_measured(y: Array, direction: str) 
     objective = Objective.learn(y, direction)
     model = objective.to_model(y)
     assert np.isfinite(model).all()
-    assert np.isfinite(objective.mean_to_user(model)).all()
+    assert np.isfinite(objective.to_user(model)).all()
     assert objective.scale > 0
-    assert np.abs(model).max() <= 1e3 * len(y)
+    assert np.abs(model).max() <= 10 * len(y)
     assert np.isfinite(objective.to_model(np.array([1e308, -1e308, 0, 5e-324]))).all()
 
 
@@ -30,7 +32,7 @@ def test_what_users_see_is_in_their_units(measured: list[float], direction: str)
     y = np.array(measured)
     objective = Objective.learn(y, direction)
     believed = y if objective.clip is None else np.where(objective.sign * (y - objective.clip) < 0, objective.clip, y)
-    back = objective.mean_to_user(objective.to_model(y))
+    back = objective.to_user(objective.to_model(y))
     np.testing.assert_allclose(back, believed, atol=1e-9 * np.abs(y).max())
 
 
@@ -45,7 +47,9 @@ def test_values_are_standardised_and_higher_is_better() -> None:
     high, low = Objective.learn(y, "maximize"), Objective.learn(y, "minimize")
     assert high.to_model(y).mean() == pytest.approx(0)
     assert high.to_model(y).std() == pytest.approx(1)
-    np.testing.assert_allclose(low.to_model(y), -high.to_model(y))
+    turned = Objective.learn(-y, "minimize")
+    np.testing.assert_allclose(turned.to_model(-y), high.to_model(y))
+    assert (np.diff(low.to_model(np.sort(y))) < 0).all()
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -54,7 +58,7 @@ def test_failures_are_clipped_on_the_bad_side_alone(sign: float) -> None:
     direction = "maximize" if sign > 0 else "minimize"
     objective = Objective.learn(y, direction)
     assert objective.clip == pytest.approx(sign * (2.5 - 3 * 2.5))
-    assert objective.mean_to_user(objective.to_model(y))[-1] == pytest.approx(objective.clip)
+    assert objective.to_user(objective.to_model(y))[-1] == pytest.approx(objective.clip)
     assert Objective.learn(-y, direction).clip is None
 
 
@@ -76,3 +80,38 @@ def test_shift_and_scale_of_the_objective_change_nothing(measured: list[int]) ->
         return
     plain, moved = Objective.learn(y, "maximize"), Objective.learn(1e4 + 10 * y, "maximize")
     np.testing.assert_allclose(moved.to_model(1e4 + 10 * y), plain.to_model(y), atol=1e-5)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12), st.sampled_from(POWERS.tolist()))
+def test_a_warp_is_undone_and_keeps_the_order(numbers: list[float], p: float) -> None:
+    u = np.sort(np.array(numbers))
+    v = warp(u, p)
+    assert (np.diff(v) >= 0).all()
+    np.testing.assert_allclose(unwarp(v, p), u, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_power_is_the_most_likely_one(seed: int) -> None:
+    u = np.random.default_rng(seed).gamma(1.0, size=40) - 1
+    likelihoods = [yeojohnson_llf(p, u) for p in POWERS]
+    assert learn_power(u) == POWERS[np.argmax(likelihoods)]
+    np.testing.assert_allclose(warp(u, 0.3), yeojohnson(u, 0.3))
+
+
+def test_a_skewed_objective_becomes_about_symmetric_for_the_model_alone() -> None:
+    y = np.exp(np.random.default_rng(0).normal(size=200))
+    objective = Objective.learn(y, "maximize")
+    assert objective.power < 0.5
+    assert skew(y) > 1.5
+    assert abs(skew(objective.to_model(y))) < 0.5
+    assert objective.to_user(objective.to_model(y)) == pytest.approx(y)
+
+
+def test_deviations_and_regrets_are_distances_in_the_users_units() -> None:
+    plain = Objective("minimize", offset=5.0, scale=2.0)
+    assert plain.std_to_user(0.3, 0.5) == pytest.approx(1.0)
+    assert plain.regret_to_user(-1.0, 2.0) == pytest.approx(6.0)
+    warped = Objective.learn(np.exp(np.arange(9.0)), "maximize")
+    low, middle, high = warped.to_user(np.array([-1.0, 0.0, 1.0]))
+    assert warped.std_to_user(0.0, 1.0) == pytest.approx((high - low) / 2)
+    assert middle - low < high - middle

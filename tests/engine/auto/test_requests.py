@@ -13,6 +13,7 @@ from app.engine.auto import (
     Observed,
     Options,
     alpha_for,
+    begin,
     first_batch,
     first_size,
     fit,
@@ -96,7 +97,7 @@ def run(seed: int, batches: int = 5) -> tuple[Array, list[int]]:
         observed = Observed.of(90, picks, y[picks])
         if model is None or needs_refit(model, observed):
             model = fit(X, encoding.layout, observed, "minimize", model)
-        state = start_from(X, settings_for(model, options, seed), *sums_for(model, observed))
+        state = begin(X, model, observed, options, seed)
         limit = limits_for(observed, state.pending, options, is_noisy(model, observed, options))
         batch = choose(state, Ask(number, 4, 4, alpha=alpha_for(model, options), limit=limit))
         picks += batch.picks.tolist()
@@ -118,3 +119,26 @@ def test_alpha_is_the_multiplier_in_posterior_standard_deviations() -> None:
     state = start_from(X, settings_for(model, Options(), 0), *sums_for(model, observed))
     batch = choose(state, Ask(max_size=1, alpha=alpha_for(model, Options())))
     np.testing.assert_allclose(batch.ucb[0], (state.mean + 2 * np.sqrt(state.variance)).max(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("decades", [0.3, 3.0])
+def test_a_long_history_has_a_dictionary_of_bounded_size(decades: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((1500, 3))
+    observed = Observed.of(1500, np.arange(1200), np.sin(decades * X[:1200, 0]) + 0.01 * rng.normal(size=1200))
+    model = fit(X, Layout.of_numbers(3), observed, "maximize")
+    options = Options(members=60)
+    state = begin(X, model, observed, options, seed=0)
+    assert 30 <= len(state.S) <= 4 * options.members or state.settings.q_bar == 2.0
+    again = begin(X, model, observed, options, seed=0)
+    np.testing.assert_array_equal(again.mean, state.mean)
+    truth = np.sin(decades * X[1200:, 0])
+    error = model.objective.to_user(state.mean[1200:]) - truth
+    assert np.sqrt((error**2).mean()) < 0.1 * truth.std()
+
+
+def test_few_measurements_are_all_in_the_dictionary() -> None:
+    X = np.linspace(0, 1, 8)[:, None]
+    observed = Observed.of(8, [0, 3, 5], [1.0, 2, 0])
+    model = fit(X, Layout.of_numbers(1), observed, "maximize")
+    assert sorted(begin(X, model, observed, Options(), 0).S) == [0, 3, 5]

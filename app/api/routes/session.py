@@ -1,0 +1,48 @@
+"""/session: sign a browser in with a key, and out."""
+
+from fastapi import APIRouter, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from app.api import sessions
+from app.api.dependencies import Known
+from app.api.problems import documented
+from app.api.routes import respond
+from app.api.schemas.keys import KeyOut, key_out
+from app.api.schemas.shape import Line, answer
+from app.api.schemas.shape import Request as Body
+from app.api.strict_json import StrictRoute
+from app.services.access import authenticate
+
+router = APIRouter(
+    prefix="/session",
+    tags=["session"],
+    route_class=StrictRoute,
+    responses=documented(
+        *("malformed-json", "json-limits", "duplicate-member", "unauthenticated", "forbidden", "body-too-large"),
+        *("misdirected-host", "invalid-input", "internal-error", "database-unavailable", "database-busy", "overloaded"),
+    ),
+)
+
+
+class SignIn(Body):
+    key: Line = Field(description="An API key: `nb_…`", examples=["nb_3f2a91c07b5e_…"])
+    remember: bool = Field(default=False, description="Stay signed in on this device for a month.")
+
+
+@router.post("", summary="Sign in: the key goes into a cookie that scripts cannot read", response_model=KeyOut)
+def sign_in(request: Request, wanted: SignIn, known: Known) -> Response:
+    sessions.must_be_our_own_page(request)
+    spelling = wanted.key.strip()
+    with known.database.read() as connection:
+        key = authenticate(connection, spelling)
+    response = respond(answer(key_out(key)))
+    sessions.start(response, request, spelling, remember=wanted.remember)
+    return response
+
+
+@router.delete("", status_code=204, summary="Sign out")
+def sign_out() -> Response:
+    response = Response(status_code=204)
+    sessions.end(response)
+    return response

@@ -1,0 +1,53 @@
+"""A browser's session: the key in a cookie that scripts cannot read, and writes only from our own page.
+
+docs/decisions/page-session.md says why the cookie carries the key itself.
+"""
+
+from urllib.parse import urlsplit
+
+from fastapi import Request
+from starlette.responses import Response
+
+from app.domain.errors import Denied
+
+COOKIE = "nextbatch_session"
+REMEMBERED_SECONDS = 30 * 24 * 3600
+_PATH = "/v1"  # where keys are asked for; the page's files need none
+_READS = ("GET", "HEAD", "OPTIONS")
+
+
+def start(response: Response, request: Request, key: str, *, remember: bool) -> None:
+    """Until the browser closes, or for a month on a device that stays."""
+    response.set_cookie(
+        COOKIE,
+        key,
+        max_age=REMEMBERED_SECONDS if remember else None,
+        path=_PATH,
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def end(response: Response) -> None:
+    response.delete_cookie(COOKIE, path=_PATH, httponly=True, samesite="strict")
+
+
+def key_of(request: Request) -> str | None:
+    """The key of this browser's session; for a write, only if our own page sends it."""
+    key = request.cookies.get(COOKIE)
+    if key is not None and request.method not in _READS:
+        must_be_our_own_page(request)
+    return key
+
+
+def must_be_our_own_page(request: Request) -> None:
+    """What browsers say of where a request comes from; scripts of other sites cannot make it up."""
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    if site is not None:
+        ours = site == "same-origin"
+    else:
+        ours = origin is not None and urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
+    if not ours:
+        raise Denied("With a session only the server's own page may write; elsewhere send the key itself.")

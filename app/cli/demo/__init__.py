@@ -1,0 +1,1 @@
+"""The ten-second proof: a simulated reaction screen, a simulated technician, the loop live on the terminal."""

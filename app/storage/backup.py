@@ -1,0 +1,83 @@
+"""A copy of a SQLite database while it is in use, and back. PostgreSQL has its own tools for this."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from app.storage import sqlite
+
+PAGES = 1_000
+
+Tell = Callable[[int, int], None]
+
+
+def copy(address: str, target: Path, tell: Tell | None = None) -> None:
+    """One consistent copy at `target`; writers go on meanwhile. The file appears when it is whole."""
+    source = _file(address, "pg_dump --format=custom --file=FILE")
+    if not source.is_file():
+        raise FileNotFoundError(f"There is no database at {source}.")
+    unfinished = target.with_name(f".{target.name}.part")
+    unfinished.unlink(missing_ok=True)
+    _copy(source, unfinished, tell)
+    _publish(unfinished, target)
+
+
+def restore(copied: Path, address: str) -> None:
+    """Put a copy in the place of a database that is not there; a damaged copy is refused."""
+    target = _file(address, "pg_restore --clean --if-exists")
+    for file in (target, target.with_name(f"{target.name}-wal")):
+        if file.exists():
+            raise FileExistsError(f"{file} is there already; nothing is overwritten. Move it away first.")
+    _must_be_sound(copied)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.part")
+    unfinished.unlink(missing_ok=True)
+    _copy(copied, unfinished)
+    _publish(unfinished, target)
+
+
+def _file(address: str, tool: str) -> Path:
+    url = make_url(address)
+    if url.get_backend_name() != "sqlite" or not url.database:
+        raise RuntimeError(f"This database is PostgreSQL's: use its own tools, such as `{tool}`.")
+    return Path(url.database)
+
+
+def _copy(source: Path, target: Path, tell: Tell | None = None) -> None:
+    """The driver's online backup, inside one reading transaction: else it starts over whenever somebody writes."""
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL, 0o600))
+    connect = sqlite.driver().connect
+    reading, writing = connect(source, isolation_level=None), connect(target)
+    try:
+        reading.execute("BEGIN")
+        reading.execute("SELECT count(*) FROM sqlite_master").fetchone()  # the snapshot is taken by the first read
+        progress = None if tell is None else lambda _status, left, total: tell(total - left, total)
+        reading.backup(writing, pages=PAGES, progress=progress, sleep=0)
+    finally:
+        writing.close()
+        reading.close()
+
+
+def _must_be_sound(copied: Path) -> None:
+    connection = sqlite.driver().connect(f"{copied.resolve().as_uri()}?immutable=1", uri=True)
+    try:
+        verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
+    except sqlite.driver().DatabaseError as error:
+        verdict = str(error)
+    finally:
+        connection.close()
+    if verdict != "ok":
+        raise RuntimeError(f"{copied} is not a sound SQLite database: {verdict}")
+
+
+def _publish(unfinished: Path, target: Path) -> None:
+    """Give the whole file its name, durably, and only if the name is free."""
+    with unfinished.open("rb") as file:
+        os.fsync(file.fileno())
+    os.link(unfinished, target)
+    unfinished.unlink()
+    folder = os.open(target.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)

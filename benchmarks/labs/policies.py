@@ -1,0 +1,100 @@
+"""Who chooses: a policy sees a table without its values, then the measurements so far."""
+
+from collections.abc import Callable
+from typing import Protocol as Interface
+
+import numpy as np
+
+from app.engine import Ask, State, choose, rng_at
+from app.engine.arrays import Numbers
+from app.engine.auto import (
+    Fit,
+    Observed,
+    Options,
+    alpha_for,
+    begin,
+    first_batch,
+    first_size,
+    fit,
+    is_noisy,
+    learn_encoding,
+    limits_for,
+    needs_refit,
+)
+from benchmarks.labs.protocol import Protocol
+from benchmarks.labs.tables import Table
+
+
+class Policy(Interface):
+    """One study under way."""
+
+    def ask(self, observed: Observed, size: int) -> Numbers:
+        """The next candidates, at most `size` of them unless it is the first batch."""
+        ...
+
+    def recommend(self, observed: Observed) -> int:
+        """The candidate to use in the end."""
+        ...
+
+
+class Random:
+    """Uniform, without replacement."""
+
+    def __init__(self, table: Table, protocol: Protocol, seed: int) -> None:
+        self._order, self._sign = rng_at(seed, "random", 0).permutation(len(table.truth)), _sign(table)
+        self._size = protocol.q
+
+    def ask(self, observed: Observed, size: int) -> Numbers:
+        return self._order[observed.size : observed.size + size].astype(np.int64)
+
+    def recommend(self, observed: Observed) -> int:
+        return int(observed.numbers[np.argmax(self._sign * observed.values)])
+
+
+class Auto:
+    """Auto mode, called as the service calls it."""
+
+    def __init__(self, table: Table, protocol: Protocol, seed: int, options: Options | None = None) -> None:
+        self.options = options or Options(noisy=protocol.noisy)
+        encoding = learn_encoding(table.columns, table.numbers, table.codes)
+        self.X, self.layout = encoding.apply(table.numbers, table.codes), encoding.layout
+        self.direction, self.seed, self.protocol = table.direction, seed, protocol
+        self.model: Fit | None = None
+        self.number = 0
+
+    def ask(self, observed: Observed, size: int) -> Numbers:
+        if observed.size == 0:
+            everything = np.ones(len(self.X), dtype=bool)
+            return first_batch(self.X, first_size(self.X.shape[1], self.protocol.q), everything, self.seed)
+        self.number += 1
+        state, model = self.state(observed)
+        limit = limits_for(observed, state.pending, self.options, is_noisy(model, observed, self.options))
+        request = Ask(self.number, size, size, alpha=alpha_for(model, self.options), limit=limit)
+        return choose(state, request).picks
+
+    def recommend(self, observed: Observed) -> int:
+        """The measured candidate of highest posterior mean, or of the best value where repeats do not differ."""
+        state, model = self.state(observed)
+        if not is_noisy(model, observed, self.options):
+            return int(observed.numbers[np.argmax(model.objective.sign * observed.values)])
+        measured = np.flatnonzero(observed.counts)
+        return int(measured[np.argmax(state.mean[measured])])
+
+    def state(self, observed: Observed) -> tuple[State, Fit]:
+        """The posterior, with the model fitted anew if it is time."""
+        if self.model is None or needs_refit(self.model, observed):
+            self.model = fit(self.X, self.layout, observed, self.direction, self.model)
+        return begin(self.X, self.model, observed, self.options, self.seed), self.model
+
+
+def _sign(table: Table) -> float:
+    return 1.0 if table.direction == "maximize" else -1.0
+
+
+def unsaid(table: Table, protocol: Protocol, seed: int) -> Auto:
+    """Auto mode that is not told whether measurements are noisy."""
+    return Auto(table, protocol, seed, Options())
+
+
+MakePolicy = Callable[[Table, Protocol, int], Policy]
+POLICIES: dict[str, MakePolicy] = {"random": Random, "auto": Auto, "auto, noise unsaid": unsaid}

@@ -1,0 +1,39 @@
+"""One simulated study: a policy asks, the table answers."""
+
+import time
+
+import numpy as np
+
+from app.engine import rng_at
+from app.engine.auto import Observed
+from benchmarks.labs.policies import MakePolicy
+from benchmarks.labs.protocol import Protocol
+from benchmarks.labs.records import Record
+from benchmarks.labs.tables import Table
+
+
+def simulate(table: Table, protocol: Protocol, seed: int, name: str, make: MakePolicy) -> Record:
+    """The study with this seed: it orders the candidates, draws the noise and seeds the policy."""
+    rng = rng_at(seed, f"labs {table.name}", 0)
+    table = table.permuted(rng.permutation(len(table.truth)))
+    A, T = len(table.truth), min(protocol.T, len(table.truth))
+    policy = make(table, protocol, seed)
+    numbers: list[int] = []
+    values: list[float] = []
+    seconds: list[float] = []
+    while len(values) < T:
+        begun = time.perf_counter()
+        picks = policy.ask(Observed.of(A, numbers, values), min(protocol.q, T - len(values)))[: T - len(values)]
+        seconds.append(time.perf_counter() - begun)
+        if len(picks) == 0:
+            break
+        numbers += picks.tolist()
+        values += [_measure(table, int(pick), protocol, rng) for pick in picks]
+    recommended = policy.recommend(Observed.of(A, numbers, values))
+    return Record.of(table, protocol, seed, name, np.array(numbers), recommended, seconds)
+
+
+def _measure(table: Table, number: int, protocol: Protocol, rng: np.random.Generator) -> float:
+    if protocol.noisy and table.replicates is not None:
+        return float(rng.choice(table.replicates[number]))
+    return float(table.truth[number])

@@ -1,0 +1,1 @@
+"""What can be done with a study, one module per part of it; `handle` puts them together."""

@@ -1,0 +1,320 @@
+"""What the server answers, as frozen dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from .errors import Finding
+
+Value = float | bool | str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the candidates: `kind` is number, boolean or text; `role` is feature or attribute."""
+
+    name: str
+    kind: str
+    role: str
+    levels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Details:
+    """A study as it was when it was read."""
+
+    name: str
+    state: str
+    version: int
+    created_at: datetime
+    configuration: Mapping[str, Any]
+    candidates: int
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What an upload did, or (dry run) would do."""
+
+    stored: bool
+    added: int
+    candidates: int
+    columns: tuple[Column, ...]
+    warnings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """What the model believes of a candidate, how often it was measured, and how many results are waited for."""
+
+    mean: float
+    std: float
+    lower: float
+    upper: float
+    counts: int
+    pending: int
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One candidate; `posterior` is there when it was asked for."""
+
+    number: int
+    key: str
+    features: Mapping[str, Value]
+    attributes: Mapping[str, Value]
+    available: bool
+    reason: str | None
+    posterior: Posterior | None = None
+
+
+@dataclass(frozen=True)
+class Near:
+    """A measured candidate and how alike it is, from 0 to 1."""
+
+    key: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a candidate was chosen, in numbers and in `words`."""
+
+    mean: float | None
+    std: float | None
+    ucb: float | None
+    exploration: float
+    gain: float | None
+    nearest: tuple[Near, ...]
+    words: str
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What became of one reported value: recorded, duplicate, skipped, failed or abandoned."""
+
+    status: str
+    observation: int | None
+    key: str
+    suggestion: str | None
+    replicate: int | None
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What a report did, or (dry run) would do, in the order of what was sent."""
+
+    stored: bool
+    recorded: int
+    results: tuple[Placed, ...]
+    warnings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One version of one measured value."""
+
+    observation: int
+    version: int
+    state: str
+    key: str
+    value: float
+    suggestion: str | None
+    replicate: int | None
+    ref: str | None
+    measured_at: datetime | None
+    measured_by: str | None
+    note: str | None
+    reason: str | None
+    actor: str
+    recorded_at: datetime
+    seq: int
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """The new version, and the batches that were computed with the old one (they stand)."""
+
+    observation: Observation
+    affected_batches: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The measured candidate whose values are best on average."""
+
+    key: str
+    mean: float
+    measurements: int
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The candidate that the model expects to be best."""
+
+    key: str
+    mean: float
+    std: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """With `confidence`, nothing on the list is better than `key` by more than `regret_bound`."""
+
+    key: str
+    mean: float
+    lower: float
+    upper: float
+    regret_bound: float
+    confidence: float
+    estimate: bool
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The certificate (none before the first result), whether to stop, and both in words."""
+
+    certificate: Certificate | None
+    stop: bool
+    rule: str | None
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True)
+class Counts:
+    candidates: int
+    available: int
+    measured: int
+    observations: int
+    batches: int
+    pending: int
+
+
+@dataclass(frozen=True)
+class OpenBatch:
+    number: int
+    worker: str
+    size: int
+    pending: int
+    created_at: datetime
+    overdue: bool
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A study at a glance."""
+
+    name: str
+    seq: int
+    state: str
+    finished: str | None
+    direction: str
+    objective: str
+    unit: str
+    counts: Counts
+    best_observed: Best | None
+    best_predicted: Predicted | None
+    certificate: Certificate | None
+    open_batches: tuple[OpenBatch, ...]
+    headline: str
+
+    def __str__(self) -> str:
+        return self.headline
+
+
+@dataclass(frozen=True)
+class BatchBrief:
+    """What there is to know of a batch but its suggestions."""
+
+    number: int
+    worker: str
+    state: str
+    size: int
+    created_at: datetime
+    basis_seq: int
+    ended: str
+    ratio_bound: float | None
+    guaranteed: bool
+    alpha: float
+    beta: float
+    dictionary: int
+    effective_dimension: float
+    regret_bound: float | None
+    seconds: float
+    build: str
+    degraded: Mapping[str, int] = field(default_factory=dict)
+    fit: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measured value and the best up to it."""
+
+    observation: int
+    value: float
+    best: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How it went: batch by batch, and value by value (thinned when there are many)."""
+
+    batches: tuple[BatchBrief, ...]
+    progress: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the ledger; `payload` is the text that was hashed."""
+
+    seq: int
+    type: str
+    payload: str
+    actor: str
+    reason: str | None
+    recorded_at: datetime
+    request_id: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Whether every hash of the ledger is right."""
+
+    sound: bool
+    events: int
+    broken_at: int | None
+    head: str
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """Whether a batch computed again is the same, bit for bit."""
+
+    number: int
+    equal: bool
+    recorded_build: str
+    this_build: str
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Key:
+    """An API key; `key` itself is there once, when it is made."""
+
+    id: str
+    name: str
+    role: str
+    studies: tuple[str, ...]
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    key: str | None = field(default=None, repr=False)

@@ -1,0 +1,175 @@
+"""The remote commands against a real server: what they print, and how they end."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli import command, main
+from nextbatch import Blocking, Client, Study
+from tests import live
+from tests.live import Live
+
+CSV = "key,temperature,solvent,maker\n" + "".join(f"R{n},{20 + n},{'DMF' if n % 2 else 'THF'},Acme\n" for n in range(8))
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, migrated_sqlite: Path) -> Iterator[Live]:
+    folder = tmp_path_factory.mktemp("cli")
+    path = folder / "nextbatch.sqlite3"
+    path.write_bytes(migrated_sqlite.read_bytes())
+    with live.running(f"sqlite:///{path}", folder) as running:
+        yield running
+
+
+@pytest.fixture
+def run(server: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command in a folder of its own; it must end as `code` says."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in server.environment().items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: object, code: int = 0, typed: str | None = None) -> Result:
+        done = CliRunner().invoke(command, [str(one) for one in arguments], input=typed)
+        assert done.exit_code == code, done.output + repr(done.exception)
+        return done
+
+    return run
+
+
+@pytest.fixture
+def study(run: Run, server: Live, tmp_path: Path) -> Iterator[Study[Blocking]]:
+    name = f"cli-{uuid4().hex[:8]}"
+    (tmp_path / "candidates.csv").write_text(CSV)
+    run("create", name, "--objective", "yield", "--unit", "%")
+    run("upload", name, "candidates.csv", "--attribute", "maker")
+    with Client(server.url, server.key) as client:
+        yield client.study(name)
+
+
+def read_json(done: Result) -> Any:
+    return json.loads(done.stdout)
+
+
+def test_studies_are_listed_for_people_and_for_scripts(run: Run, study: Study[Blocking]) -> None:
+    assert study.name in run("studies").stdout
+    assert study.name in [one["name"] for one in read_json(run("studies", "--json"))]
+
+
+def test_a_study_is_created_with_more_settings_from_a_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text('{"max_batch": 5}')
+    made = read_json(run("create", "from-file", "--minimize", "--settings", "settings.json", "--json"))
+    assert (made["configuration"]["direction"], made["configuration"]["max_batch"]) == ("minimize", 5)
+
+
+def test_an_upload_says_what_it_would_do(run: Run, study: Study[Blocking], tmp_path: Path) -> None:
+    (tmp_path / "more.csv").write_text("key,temperature,solvent,maker\nX1,99,DMF,Acme\n")
+    assert "9 candidates would be there" in run("upload", study.name, "more.csv", "--append", "--dry-run").stdout
+    assert read_json(run("upload", study.name, "more.csv", "--append", "--json"))["candidates"] == 9
+
+
+def test_a_batch_is_printed(run: Run, study: Study[Blocking]) -> None:
+    printed = run("ask", study.name, "--worker", "bench-1", "--max-size", 2).stdout
+    asked = read_json(run("ask", study.name, "--worker", "bench-1", "--json"))
+    assert all(one["key"] in printed for one in asked["suggestions"])
+
+
+def test_one_result_is_reported_by_suggestion_or_key(run: Run, study: Study[Blocking]) -> None:
+    asked = read_json(run("ask", study.name, "--max-size", 2, "--json"))["suggestions"]
+    assert "recorded" in run("report", study.name, asked[0]["suggestion"], *[0.83] * asked[0]["replicates"]).stdout
+    assert read_json(run("report", study.name, "R7", 0.5, "--note", "by hand", "--json"))["recorded"] == 1
+    assert "failed" in run("report", study.name, asked[1]["suggestion"], "--failed", "vial broke").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["3-1"], ["3-1", "0.8", "--sheet", "x.csv"], ["3-1", "0.8", "--failed", "no"]]
+)
+def test_a_report_that_says_too_much_or_too_little_is_wrong_usage(run: Run, arguments: list[str]) -> None:
+    run("report", "any", *arguments, code=2)
+
+
+def fill(sheet: Path, value: str) -> None:
+    header, *rows = sheet.read_text(encoding="utf-8-sig").splitlines()
+    place = header.split(",").index("value")
+    cells = [row.split(",") for row in rows]
+    sheet.write_text("\n".join([header, *(",".join([*c[:place], value, *c[place + 1 :]]) for c in cells)]))
+
+
+def test_a_sheet_goes_out_is_checked_confirmed_and_comes_in(run: Run, study: Study[Blocking], tmp_path: Path) -> None:
+    run("ask", study.name, "--sheet", "sheet.csv", "--max-size", 3, "--bom")
+    fill(tmp_path / "sheet.csv", "0.5")
+    refused = run("report", study.name, "--sheet", "sheet.csv", typed="n\n", code=1)
+    assert "Would be reported" in refused.stdout
+    assert not study.observations()
+    run("report", study.name, "--sheet", "sheet.csv", typed="y\n")
+    assert {one.value for one in study.observations()} == {0.5}
+    again = run("report", study.name, "--sheet", "sheet.csv", "--yes")
+    assert "duplicate" in again.stdout
+
+
+def test_the_status_has_a_chart(run: Run, study: Study[Blocking]) -> None:
+    study.report([{"key": "R1", "value": 0.4}, {"key": "R2", "value": 0.9}])
+    assert "best so far  ▁█" in run("status", study.name).stdout
+    assert read_json(run("status", study.name, "--json"))["summary"]["best_observed"]["key"] == "R2"
+
+
+def test_events_are_watched(run: Run, study: Study[Blocking]) -> None:
+    assert "candidates-uploaded" in run("watch", study.name, "--after", 0, "--most", 2).stdout
+    lines = run("watch", study.name, "--after", 0, "--most", 2, "--json").stdout.splitlines()
+    assert [json.loads(line)["seq"] for line in lines] == [1, 2]
+
+
+def test_a_study_is_verified_and_replayed(run: Run, study: Study[Blocking]) -> None:
+    study.ask(max_size=1)
+    assert "Sound" in run("verify", study.name).stdout
+    assert read_json(run("verify", study.name, "--json"))["sound"]
+    assert "Batch 1: the same" in run("replay", study.name).stdout
+    assert read_json(run("replay", study.name, 1, "--json"))[0]["equal"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["status", "nowhere"], 1, "study-not-found"),
+        (["upload", "{study}", "bad.csv"], 1, "row 3, column temperature"),
+        (["report", "{study}", "--sheet", "wrong.csv"], 1, "row 2"),
+        (["studies", "--key", "nb_000000000000_wrong"], 1, "unauthenticated"),
+        (["export", "{study}", "bad.csv"], 1, "nothing is overwritten"),
+    ],
+)
+def test_an_error_is_a_clear_line_and_an_exit_code(
+    run: Run,
+    study: Study[Blocking],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    words: str,
+) -> None:
+    (tmp_path / "bad.csv").write_text("key,temperature\na,1\nb,\n")
+    (tmp_path / "wrong.csv").write_text("key,value\nR1,much\n")
+    monkeypatch.setattr("sys.argv", ["nextbatch", *(one.format(study=study.name) for one in arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    printed = capsys.readouterr().err
+    assert ended.value.code == code
+    assert words in " ".join(printed.split())
+    assert "Traceback" not in printed
+
+
+def test_a_server_that_is_not_there_ends_with_three(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("nextbatch.client.RETRIES.__class__.pauses", lambda _: iter(()))
+    monkeypatch.setattr("sys.argv", ["nextbatch", "studies", "--url", "http://127.0.0.1:9", "--key", "nb_x"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 3
+    assert "No answer from http://127.0.0.1:9" in " ".join(capsys.readouterr().err.split())

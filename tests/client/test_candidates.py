@@ -1,0 +1,129 @@
+"""Candidates in every form a person may have them in."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from nextbatch import InvalidInput
+from nextbatch._bodies import MOST_JSON_ROWS
+from nextbatch._npy import npy
+from tests.client.conftest import ROWS
+
+
+@pytest.fixture
+def empty(client: Any, study: Any) -> Any:
+    return client.create_study(f"{study.name}-empty")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(ROWS), pl.DataFrame(ROWS), pd.DataFrame(ROWS).set_index("key")])
+def test_a_data_frame_is_uploaded(empty: Any, frame: Any) -> None:
+    assert empty.upload(frame).candidates == 4
+    assert empty.candidate("A2").features == {"temperature": 80.0, "solvent": "THF"}
+
+
+@pytest.mark.parametrize("matrix", [np.arange(6.0).reshape(3, 2), [[0, 1], [2, 3], [4, 5]]])
+def test_a_matrix_is_uploaded_with_keys_and_columns(empty: Any, matrix: Any) -> None:
+    assert empty.upload(matrix, keys=["a", "b", "c"], columns=["heat", "pressure"]).added == 3
+    assert empty.candidate("c").features == {"heat": 4.0, "pressure": 5.0}
+
+
+def test_a_matrix_needs_no_keys(empty: Any) -> None:
+    empty.upload(np.eye(3))
+    assert [column.name for column in empty.details.columns] == ["x1", "x2", "x3"]
+
+
+def test_our_npy_is_the_one_that_numpy_reads(tmp_path: Path) -> None:
+    (tmp_path / "matrix.npy").write_bytes(npy([[1, 2.5], [3, -4]]))
+    np.testing.assert_array_equal(np.load(tmp_path / "matrix.npy"), [[1, 2.5], [3, -4]])
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3), [[1, 2], [3]]])
+def test_a_matrix_that_is_none_is_refused_before_it_is_sent(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"array"):
+        npy(wrong)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "json", "npy"])
+def test_a_file_is_uploaded_by_its_path(empty: Any, tmp_path: Path, suffix: str) -> None:
+    path, frame = tmp_path / f"candidates.{suffix}", pl.DataFrame(ROWS)
+    if suffix == "json":
+        path.write_text(json.dumps({"candidates": ROWS}))
+    elif suffix == "npy":
+        np.save(path, np.eye(4))
+    else:
+        getattr(frame, f"write_{suffix}")(path)
+    assert empty.upload(path).added == 4
+
+
+def test_a_file_of_unknown_kind_is_refused_before_it_is_sent(empty: Any, tmp_path: Path) -> None:
+    (tmp_path / "candidates.xlsx").touch()
+    with pytest.raises(ValueError, match="cannot tell"):
+        empty.upload(tmp_path / "candidates.xlsx")
+
+
+def test_a_space_is_described_by_parameters(empty: Any) -> None:
+    receipt = empty.upload(parameters={"heat": {"low": 0, "high": 10, "step": 5}, "acid": {"levels": ["HCl", "HBr"]}})
+    assert receipt.added == 6
+
+
+def test_many_rows_go_as_csv(empty: Any) -> None:
+    assert empty.upload([{"heat": float(n)} for n in range(MOST_JSON_ROWS + 1)]).added == MOST_JSON_ROWS + 1
+    assert len(empty.candidates()) == MOST_JSON_ROWS + 1
+
+
+def test_nothing_and_everything_at_once_are_refused(empty: Any) -> None:
+    for given in ({}, {"data": ROWS, "parameters": {}}):
+        with pytest.raises(TypeError, match="one of the two"):
+            empty.upload(**given)
+
+
+def test_columns_can_be_declared(empty: Any) -> None:
+    empty.upload([{"id": "a", "lot": 7, "maker": "Acme"}], key="id", attributes=["maker"], text=["lot"])
+    assert empty.candidate("a").attributes == {"maker": "Acme"}
+    assert empty.candidate("a").features == {"lot": "7"}
+
+
+def test_candidates_are_added_later_and_a_dry_run_stores_nothing(study: Any) -> None:
+    more = [{"key": "B1", "temperature": 130.0, "solvent": "DMF"}]
+    assert not study.append(more, dry_run=True).stored
+    assert study.append(more).candidates == 5
+    assert study.details.candidates == 5
+
+
+def test_errors_name_row_and_column(empty: Any, tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("key,heat\na,1\nb,\n")
+    with pytest.raises(InvalidInput) as refused:
+        empty.upload(tmp_path / "bad.csv")
+    assert [(error.row, error.column) for error in refused.value.errors] == [(3, "heat")]
+    assert "row 3, column heat" in str(refused.value)
+    assert refused.value.request_id
+
+
+def test_candidates_are_filtered_sorted_and_limited(study: Any) -> None:
+    found = study.candidates(where=["solvent=THF"], sort="-temperature", available=True, search="A", limit=1)
+    assert [one.key for one in found] == ["A4"]
+
+
+def test_candidates_come_as_a_frame(study: Any) -> None:
+    frame = study.candidates(as_frame=True)
+    assert list(frame.columns) == ["key", "temperature", "solvent", "available"]
+    assert len(frame) == 4
+
+
+def test_candidates_come_with_what_the_model_believes(study: Any) -> None:
+    study.report([{"key": "A1", "value": 0.4}, {"key": "A2", "value": 0.9}])
+    first = study.candidates(posterior=True, sort="-mean")[0].posterior
+    assert first.lower <= first.mean <= first.upper
+    frame = study.candidates(posterior=True, as_frame=True)
+    assert list(frame["counts"]) == [1, 1, 0, 0]
+
+
+def test_a_candidate_is_switched_off_and_on(study: Any) -> None:
+    assert study.switch_off("A1", "out of stock").reason == "out of stock"
+    assert [one.key for one in study.candidates(available=False)] == ["A1"]
+    assert study.switch_on("A1").available

@@ -1,0 +1,126 @@
+"""Ask, report, correct, by either client."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from nextbatch import Conflict, InvalidInput
+
+
+def test_the_same_worker_gets_its_open_batch_again(study: Any) -> None:
+    batch = study.ask(worker="bench-1", min_size=1, max_size=2)
+    assert study.ask(worker="bench-1").number == batch.number
+    assert study.ask(worker="bench-2", max_size=1).number == batch.number + 1
+    assert [one.number for one in study.batches(worker="bench-1", state="open")] == [batch.number]
+    assert {one.key for one in study.bench("bench-1")} == {one.key for one in batch}
+
+
+def test_a_suggestion_knows_its_candidate_and_why(study: Any) -> None:
+    suggestion = study.ask(max_size=1).suggestions[0]
+    assert suggestion["temperature"] == suggestion.features["temperature"]
+    assert suggestion.why.words
+    assert suggestion.key in repr(suggestion)
+
+
+def test_a_suggestion_is_reported_once_however_often_it_is_said(study: Any) -> None:
+    suggestion = study.ask(max_size=1).suggestions[0]
+    assert suggestion.report(0.83, note="yellow", measured_by="Ada").recorded == 1
+    assert suggestion.report(0.83).results[0].status == "duplicate"
+    with pytest.raises(Conflict) as refused:
+        suggestion.report(0.84)
+    assert refused.value.code == "already-observed"
+    assert refused.value.errors[0].message
+
+
+def test_a_failed_suggestion_without_retry_switches_its_candidate_off(study: Any) -> None:
+    first, second = study.ask(max_size=2).suggestions
+    first.failed("vial broke")
+    second.failed("does not dissolve", retry=False)
+    assert study.candidate(first.key).available
+    assert not study.candidate(second.key).available
+
+
+def test_an_abandoned_suggestion_takes_a_late_result(study: Any) -> None:
+    batch = study.ask(max_size=1)
+    batch.suggestions[0].abandon("no time")
+    batch.refresh()
+    assert (batch.state, batch.pending) == ("closed", ())
+    assert batch.suggestions[0].report(0.5).recorded == 1
+
+
+def test_a_batch_is_reported_by_key_and_closed(study: Any) -> None:
+    batch = study.ask(max_size=3)
+    first = batch.suggestions[0]
+    assert batch.report({first.key: [0.7] * first.replicates}).recorded == first.replicates
+    batch.close("end of the day")
+    assert batch.state == "closed"
+    assert study.batch(batch.number)[first.key].state == "observed"
+    with pytest.raises(KeyError, match="does not suggest"):
+        batch.report({"nothing": 1.0})
+
+
+def test_a_sheet_goes_out_and_comes_back_as_a_frame(study: Any, tmp_path: Path) -> None:
+    batch = study.ask(max_size=3)
+    text = batch.sheet(tmp_path / "sheet.csv", bom=True)
+    assert text.startswith("\ufeffsuggestion,")
+    sheet = pd.read_csv(tmp_path / "sheet.csv", encoding="utf-8-sig")
+    sheet["value"] = 0.6
+    assert not study.report(sheet, dry_run=True).stored
+    assert study.report(sheet).recorded == len(sheet)
+
+
+def test_a_sheet_with_decimal_commas_comes_back(study: Any, tmp_path: Path) -> None:
+    header, *rows = study.ask(max_size=2).sheet(decimal="comma").splitlines()
+    place = header.split(";").index("value")
+    filled = [";".join([*row.split(";")[:place], "0,25", *row.split(";")[place + 1 :]]) for row in rows]
+    (tmp_path / "filled.csv").write_text("\n".join([header, *filled]))
+    study.report(tmp_path / "filled.csv")
+    assert {one.value for one in study.observations()} == {0.25}
+
+
+def test_rows_of_a_wrong_sheet_are_named(study: Any, tmp_path: Path) -> None:
+    (tmp_path / "wrong.csv").write_text("key,value\nA1,0.5\nA2,much\nZ9,0.5\n")
+    with pytest.raises(InvalidInput) as refused:
+        study.report(tmp_path / "wrong.csv")
+    assert refused.value.errors[0].row == 3
+    assert not study.observations()
+
+
+def test_unsolicited_results_are_welcome_and_repeated_ones_can_be_skipped(study: Any) -> None:
+    history = [{"key": "A1", "value": 0.4}, {"candidate": "A2", "values": [0.5, 0.6], "note": "old"}]
+    assert study.report(history).recorded == 3
+    assert study.report(history[0], duplicates="skip").results[0].status == "skipped"
+    assert [one.value for one in study.observations(candidate="A2")] == [0.5, 0.6]
+
+
+def test_a_value_is_corrected_and_retracted_with_a_reason(study: Any) -> None:
+    study.report([{"key": "A1", "value": 0.4}, {"key": "A2", "value": 0.5}])
+    first, second = study.observations()
+    assert study.correct(first, 0.45, "wrong line").observation.version == 2
+    with pytest.raises(Conflict) as refused:
+        study.correct(first, 0.46, "did not look")
+    assert refused.value.code == "precondition-failed"
+    assert study.retract(second.observation, "wrong vial").observation.state == "retracted"
+    assert len(study.observations(versions="all")) == 4
+    assert list(study.observations(as_frame=True)["state"]) == ["recorded", "retracted"]
+
+
+def test_how_it_stands(study: Any) -> None:
+    assert study.best() is None
+    assert study.certificate().certificate is None
+    study.report([{"key": "A1", "value": 0.4}, {"key": "A2", "value": 0.9}])
+    assert study.best().key == "A2"
+    assert study.summary().counts.observations == 2
+    assert study.summary(as_of=1).counts.observations == 0
+    assert study.certificate().certificate.regret_bound >= 0
+    assert [point.best for point in study.trace().progress] == [0.4, 0.9]
+
+
+def test_the_ledger_is_sound_and_batches_replay(study: Any) -> None:
+    number = study.ask(max_size=2).number
+    assert study.verify().sound
+    assert study.replay(number).equal
+    assert study.history()[-1].type == "batch-issued"
+    assert study.history(after=1)[0].seq == 2

@@ -1,0 +1,119 @@
+"""How the page looks to different people: roles, colours, screens, and those who use a keyboard or a screen reader."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import Open
+from tests.web.scene import Scene
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+PARTS = ("", "/candidates", "/map", "/batches", "/events", "/settings", "/bench", "/bench/b")
+
+
+@pytest.fixture
+def worked(scene: Scene, study: str) -> str:
+    """A study with a few results and an open batch."""
+    scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + 3 * n} for n in range(1, 7)))
+    scene.ask(study, "b", min_size=3, max_size=3)
+    return study
+
+
+def test_what_a_role_may_not_do_is_not_shown(window: Open, scene: Scene, worked: str) -> None:
+    page = window().sign_in(scene.new_key("dashboard", worked), f"/studies/{worked}/settings")
+    expect(page.get_by_role("heading", name="Life")).to_be_visible()
+    for name in ("Ask for a batch", "Pause", "Archive", "Change"):
+        expect(page.get_by_role("button", name=name)).to_have_count(0)
+    expect(page.get_by_role("link", name="Bench")).to_have_count(0)
+    page.goto("/")
+    expect(page.get_by_role("link", name=worked)).to_be_visible()
+    expect(page.get_by_role("link", name="New study")).to_have_count(0)
+    page.goto("/create")
+    expect(page.get_by_text("Your role may not do this")).to_be_visible()
+    page.goto(f"/studies/{worked}/bench/b")
+    expect(page.locator(".bench-row").first).to_be_visible()
+    expect(page.locator(".bench-row input")).to_have_count(0)
+
+
+def test_a_technician_reports_and_does_not_ask(window: Open, scene: Scene, worked: str) -> None:
+    page = window().sign_in(scene.new_key("technician", worked), f"/studies/{worked}/bench/b")
+    expect(page.locator(".bench-row input").first).to_be_visible()
+    page.goto(f"/studies/{worked}")
+    expect(page.get_by_role("link", name="Bench")).to_be_visible()
+    expect(page.get_by_role("button", name="Ask for a batch")).to_have_count(0)
+
+
+def test_a_study_that_is_not_granted_cannot_be_told_from_none(window: Open, scene: Scene, worked: str) -> None:
+    page = window().sign_in(scene.new_key("scientist"), f"/studies/{worked}")
+    expect(page.get_by_text("Nothing to see here")).to_be_visible()
+    page.goto("/studies/never-was")
+    expect(page.get_by_text("Nothing to see here")).to_be_visible()
+
+
+def test_a_wrong_key_is_told_and_signing_out_leaves_nothing(window: Open, scene: Scene) -> None:
+    opened = window()
+    page = opened.page
+    page.goto("/")
+    page.get_by_label("Your key").fill("nb_000000000000_" + "A" * 43)
+    opened.offline = True  # the browser reports the 401 on its console
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("not a key")
+    opened.offline = False
+    opened.sign_in(scene.key)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Your key")).to_be_visible()
+    page.goto("/")
+    expect(page.get_by_label("Your key")).to_be_visible()
+
+
+def background(page: Page) -> str:
+    return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+
+def test_dark_follows_the_system_and_the_choice_is_remembered(window: Open, scene: Scene) -> None:
+    page = window(color_scheme="dark").sign_in(scene.key)
+    dark = background(page)
+    page.get_by_role("button", name="Use light colours").click()
+    light = background(page)
+    assert dark != light
+    page.reload()
+    expect(page.get_by_role("button", name="Use dark colours")).to_be_visible()
+    assert background(page) == light
+
+
+def test_the_keyboard_reaches_a_result_in_the_chart(window: Open, scene: Scene, worked: str) -> None:
+    page = window().sign_in(scene.key, f"/studies/{worked}")
+    page.locator("figure[aria-label^='Results'] .catch").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("figure[aria-label^='Results'] .tip")).to_contain_text("38 %")
+
+
+@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"} | PHONE], ids=["light", "dark phone"])
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_screen(
+    window: Open, scene: Scene, worked: str, options: dict[str, Any]
+) -> None:
+    opened = window(bypass_csp=True, **options)
+    opened.page.goto("/")
+    opened.page.get_by_label("Your key").wait_for()
+    found = serious(opened.page)
+    page = opened.sign_in(scene.key)
+    for path in ("/", "/create", *(f"/studies/{worked}{part}" for part in PARTS), "/docs"):
+        page.goto(path)
+        page.locator("h1").first.wait_for()
+        page.locator(".skeleton").first.wait_for(state="detached")
+        found |= {f"{path}: {one}" for one in serious(page)}
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found.add(f"{path}: too wide")
+    assert found == set()
+
+
+def serious(page: Page) -> set[str]:
+    answer = Axe().run(page).response
+    return {
+        f"{one['id']} {node['target']}"
+        for one in answer["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    }
