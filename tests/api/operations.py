@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
@@ -80,7 +80,7 @@ CHECKS = {  # change nothing
 
 
 def archive(name: str) -> bytes:
-    """A study of that name with one event, as another server would have written it."""
+    """A study of that name with one event, as another server would have written it; the same bytes at any time."""
     fields: dict[str, Any] = {
         "seq": 1,
         "type": "study-created",
@@ -95,8 +95,8 @@ def archive(name: str) -> bytes:
     file = BytesIO()
     with ZipFile(file, "w") as written:
         manifest = {"format": 1, "study": name, "events": 1, "head": fields["hash"]}
-        written.writestr("manifest.json", json.dumps(manifest))
-        written.writestr("ledger.jsonl", canonical(fields) + "\n")
+        written.writestr(ZipInfo("manifest.json"), json.dumps(manifest))
+        written.writestr(ZipInfo("ledger.jsonl"), canonical(fields) + "\n")
     return file.getvalue()
 
 
