@@ -58,3 +58,11 @@ def test_a_line_that_breaks_is_taken_up_where_it_broke(server: Live, study: Any)
 def test_without_reconnecting_the_end_is_the_end(server: Live, study: Any) -> None:
     with Client(server.url, server.key, transport=Cutting()) as client:
         assert [event.seq for event in client.study(study.name).events(after=1, reconnect=False)] == [2]
+
+
+def test_a_stream_says_at_once_where_it_begins(server: Live, study: Any) -> None:
+    """So that a line which breaks before the first event misses none."""
+    address = f"{server.url}/v1/studies/{study.name}/events/live"
+    with httpx.stream("GET", address, headers={"Authorization": f"Bearer {server.key}"}) as stream:
+        lines = stream.iter_lines()
+        assert "id: 2" in iter(lines.__next__, "")
