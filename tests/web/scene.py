@@ -72,7 +72,8 @@ class Scene:
         """Report every suggestion of a batch but the last few."""
         reports = []
         for one in batch["suggestions"][: len(batch["suggestions"]) - leave]:
-            values = [round(max(0.0, truth[one["key"]] + self.dice.gauss(0, noise)), 1) for _ in range(one["replicates"])]
+            true = truth[one["key"]]
+            values = [round(max(0.0, true + self.dice.gauss(0, noise)), 1) for _ in range(one["replicates"])]
             reports.append({"suggestion": one["suggestion"], "values": values})
         if reports:
             self.report(name, *reports)

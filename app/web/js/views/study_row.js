@@ -11,9 +11,9 @@ export function columnsOf({ study, summary }) {
   const own = study.columns.filter((column) => column.role !== "key").sort((a, b) => (a.role === b.role ? 0 : a.role === "feature" ? -1 : 1));
   return [
     { hidden: "Pin", title: "", width: "44px", cell: pinCell },
-    { title: "Key", width: "minmax(110px, 1.2fr)", cell: (one) => h("b.key.clip", { title: one.key }, one.key) },
-    { title: `Expected ${summary.objective}`, sort: "mean", falling: summary.direction !== "minimize", width: "minmax(250px, 2fr)", cell: beliefCell },
-    { title: "Status", width: "minmax(190px, 1fr)", cell: statusCell },
+    { title: "Key", width: "minmax(120px, 1.2fr)", cell: (one) => h("b.key.clip", { title: one.key }, one.key) },
+    { title: `Expected ${summary.objective}`, sort: "mean", falling: summary.direction !== "minimize", width: "minmax(240px, 2.4fr)", cell: beliefCell },
+    { title: "Status", width: "192px", cell: statusCell },
     ...own.slice(0, 40).map((column) => ({
       title: column.name, sort: column.name, width: "minmax(96px, 1fr)", class: column.kind === "number" ? "right number" : "",
       cell: (one) => h("span.clip", cell((column.role === "feature" ? one.features : one.attributes)[column.name])),
