@@ -96,9 +96,7 @@ def test_a_stream_ends_when_its_key_is_revoked_or_its_study_deleted(client: http
 
 def test_open_streams_end_when_the_server_does(server: Server, client: httpx.Client) -> None:
     with stream(client) as lines:
-        started = monotonic()
         server.process.terminate()
-        assert list(lines)[-1:] in ([], [""])
+        assert list(lines)[-1:] in ([], [""])  # a stream that is cut off instead raises here
         assert server.process.wait(timeout=20) in (0, -15)
-        assert monotonic() - started < 9  # the server would cut them off after ten
     assert "Traceback" not in server.output.read_text()
