@@ -1,6 +1,9 @@
-"""What a route asks for: a way to read or to write, for a key that has the scope. Access is checked here alone."""
+"""What a route asks for: a way to read or to write, for a key that has the scope. Access is checked here alone.
 
-from collections.abc import Callable
+What waits for nothing is `async`: anything else costs a thread of the pool.
+"""
+
+from collections.abc import Awaitable, Callable
 from functools import cache
 from hashlib import sha256
 from typing import Annotated, Any
@@ -19,7 +22,7 @@ from app.services.transactions import Reading, Writing
 _bearer = HTTPBearer(auto_error=False, scheme_name="key", description="An API key: `nb_…`")
 
 
-def resources(request: Request) -> Resources:
+async def resources(request: Request) -> Resources:
     found: Resources = request.app.state.resources
     return found
 
@@ -41,10 +44,10 @@ def signed_in(
 
 
 @cache
-def allowed(scope: Scope) -> Callable[..., Actor]:
+def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
     """The dependency that lets only keys with `scope` through."""
 
-    def actor(request: Request, key: Annotated[Key, Depends(signed_in)]) -> Actor:
+    async def actor(request: Request, key: Annotated[Key, Depends(signed_in)]) -> Actor:
         key.must(scope)
         return Actor(key, request.scope["request_id"])
 
@@ -55,7 +58,7 @@ def allowed(scope: Scope) -> Callable[..., Actor]:
 def reading(scope: Scope) -> Any:
     """`Annotated[Reading, reading(Scope.READ)]`"""
 
-    def dependency(known: Known, actor: Annotated[Actor, Depends(allowed(scope))]) -> Reading:
+    async def dependency(known: Known, actor: Annotated[Actor, Depends(allowed(scope))]) -> Reading:
         return Reading(known.database, actor)
 
     return Depends(dependency)
@@ -68,7 +71,7 @@ async def body_digest(request: Request) -> str:
 def writing(scope: Scope, digest: Callable[..., Any] = body_digest) -> Any:
     """`Annotated[Writing, writing(Scope.MANAGE)]`: with the request's Idempotency-Key, if it has one."""
 
-    def dependency(
+    async def dependency(
         request: Request,
         known: Known,
         actor: Annotated[Actor, Depends(allowed(scope))],
@@ -87,7 +90,7 @@ def writing(scope: Scope, digest: Callable[..., Any] = body_digest) -> Any:
     return Depends(dependency)
 
 
-def seen_version(
+async def seen_version(
     if_match: Annotated[
         str | None, Header(description="The ETag of the version you saw, or `*` for whatever it is now.")
     ] = None,

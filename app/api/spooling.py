@@ -50,7 +50,7 @@ def spooled(scope: Scope) -> Callable[..., AsyncIterator[Spooled]]:
 def uploading(scope: Scope) -> Any:
     """As `writing`, for a body that is spooled."""
 
-    def digest(body: Annotated[Spooled, Depends(spooled(scope))]) -> str:
+    async def digest(body: Annotated[Spooled, Depends(spooled(scope))]) -> str:
         return body.digest
 
     return writing(scope, digest)

@@ -80,7 +80,7 @@ _UPLOADS = WRITES | documented("unsupported-media-type", "study-not-active", "ca
 _INVALID = documented("invalid-input", "invalid-candidates", "idempotency-key-reused")
 
 
-def uploaded(
+async def uploaded(
     body: Annotated[Spooled, Depends(spooled(Scope.MANAGE))],
     key: Annotated[str | None, Query(description="Which column names the candidate; by default `key`.")] = None,
     attribute: Annotated[Names, Query(description="Columns carried along and shown, not modelled.")] = [],  # noqa: B006
@@ -120,7 +120,7 @@ def append(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run:
     return respond(candidates.append(known, write, study, body, dry_run=dry_run, render=_receipt))
 
 
-def wanted(
+async def wanted(
     offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
     sort: Annotated[str, Query(description="A column; with `-` before it for falling order.")] = "",

@@ -201,7 +201,8 @@ def _headline(summary: Summary) -> str:
     if sure is None:
         return words
     how = "By the fitted model, with" if sure["estimate"] else "With"
+    than = "" if sure["key"] == best["key"] else f" than {sure['key']}"
     return (
         f"{words} {how} {sure['confidence']:.0%} confidence nothing on the list is more than "
-        f"{sure['regret_bound']:.3g}{unit} better than {sure['key']}."
+        f"{sure['regret_bound']:.3g}{unit} better{than}."
     )
