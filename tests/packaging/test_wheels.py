@@ -51,9 +51,9 @@ def test_there_are_two_wheels(wheels: list[Path]) -> None:
     assert [wheel.name.split("-")[0] for wheel in wheels] == ["nextbatch", "nextbatch_server"]
 
 
-def test_the_servers_wheel_has_its_migrations_and_nothing_of_the_tests(wheels: list[Path]) -> None:
+def test_the_servers_wheel_has_its_migrations_and_its_page_and_nothing_of_the_tests(wheels: list[Path]) -> None:
     names = zipfile.ZipFile(wheels[1]).namelist()
-    assert {"app/migrations/env.py", "app/migrations/versions/0001_first_tables.py"} <= set(names)
+    assert {"app/migrations/env.py", "app/migrations/versions/0001_first_tables.py", "app/web/index.html"} <= set(names)
     assert {name.split("/")[0] for name in names} == {"app", next(n for n in names if "dist-info" in n).split("/")[0]}
 
 
