@@ -6,8 +6,8 @@ BIN := .venv/bin
 UV := $(BIN)/uv
 # Trust what the machine trusts: the certificate of a proxy, too.
 export UV_SYSTEM_CERTS := true
-COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
-	--no-emit-find-links --custom-compile-command "make lock"
+COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--custom-compile-command "make lock"
 
 .PHONY: setup serve test browser check format lock bench prove clean
 

@@ -1,16 +1,16 @@
 """The Tanimoto (Jaccard) kernel of bit vectors, made for molecular fingerprints."""
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
 from app.engine.kernels.dot import bounded, dot_products, squared_norms
 from app.engine.kernels.kernel import Array, Description
+from app.engine.kernels.parameterless import Parameterless
 
 
 @dataclass(frozen=True)
-class Tanimoto:
+class Tanimoto(Parameterless):
     """k(x, y) = xᵀy / (‖x‖² + ‖y‖² − xᵀy): bits in common over bits in either; 1 for two empty vectors."""
 
     def matrix(self, X: Array, Y: Array) -> Array:
@@ -27,19 +27,6 @@ class Tanimoto:
     def diagonal(self, X: Array) -> Array:
         """1, (n,)."""
         return np.ones(len(X))
-
-    @property
-    def theta(self) -> Array:
-        """Nothing, (0,)."""
-        return np.empty(0)
-
-    def with_theta(self, theta: Array) -> Self:  # noqa: ARG002
-        """The same kernel."""
-        return self
-
-    def gradient(self, X: Array, Y: Array, W: Array) -> Array:  # noqa: ARG002
-        """Nothing, (0,)."""
-        return np.empty(0)
 
     def describe(self) -> Description:
         """The kind alone."""
