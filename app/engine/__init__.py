@@ -35,8 +35,8 @@ Use:
     print(certificate(state))
 
 Reading order: settings, state, embedding, updates, removal, dictionary, events, history, starts; then confidence,
-hallucination, shortlist, rules, local, exact, batch, design; then family, saving. `stability` holds every numerical
-rescue, `rows` and `randomness` what makes states shareable and replayable.
+hallucination, shortlist, rules, covariances, local, exact, batch, design; then family, saving. `stability` holds every
+numerical rescue, `rows` and `randomness` what makes states shareable and replayable.
 
 Determinism: on one build (numpy, scipy, BLAS, one thread) every verb is a pure function of its arguments, to the last
 bit. The same calls in the same order give the same bits, also when the state is saved and loaded between any two of

@@ -11,14 +11,15 @@ Numbers = NDArray[np.int64]
 """Candidate numbers: rows of X."""
 Flags = NDArray[np.bool_]
 
-BLOCK = 4096
-"""Candidates per block: a block of Z stays in the cache, and no sweep needs a second array as large as Z."""
+BLOCK = 2**19
+"""Numbers per block of a result: they stay in the cache, and no sweep needs a second array as large as Z."""
 
 
-def blocks(size: int) -> Iterator[slice]:
-    """0 … size in consecutive slices of at most BLOCK."""
-    for start in range(0, size, BLOCK):
-        yield slice(start, min(start + BLOCK, size))
+def blocks(size: int, rows: int) -> Iterator[slice]:
+    """0 … size in consecutive slices, each with about BLOCK numbers in `rows` rows."""
+    step = max(256, BLOCK // max(rows, 1))
+    for start in range(0, size, step):
+        yield slice(start, min(start + step, size))
 
 
 def square_sums(rows: Array) -> Array:

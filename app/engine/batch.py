@@ -10,6 +10,7 @@ import numpy as np
 from app.engine.arrays import Array, Numbers
 from app.engine.ask import Ask, Batch, Ended
 from app.engine.confidence import alpha as theory_alpha
+from app.engine.covariances import Likely, nobody
 from app.engine.exact import ExactRule
 from app.engine.local import LocalRule
 from app.engine.rules import GlobalRule, ProductRule, Rule, SequentialRule
@@ -36,15 +37,15 @@ def may_choose(state: State, ask: Ask) -> Numbers:
     return np.where(state.available, limit, 0)
 
 
-def rule_of(state: State, rescues: Rescues) -> Rule:
+def rule_of(state: State, rescues: Rescues, likely: Likely = nobody) -> Rule:
     """The rule named in the settings, at the start of a batch."""
     match state.settings.rule:
         case "global":
             return GlobalRule(state)
         case "local":
-            return LocalRule(state, rescues)
+            return LocalRule(state, rescues, likely)
         case "exact":
-            return ExactRule(state, rescues)
+            return ExactRule(state, rescues, likely)
         case "product":
             return ProductRule(state)
         case "sequential":
@@ -56,8 +57,8 @@ class _Growing:
 
     def __init__(self, state: State, alpha: float, ask: Ask, rescues: Rescues) -> None:
         self._state, self._alpha, self._ask = state, alpha, ask
-        self._rule = rule_of(state, rescues)
         self._shortlist = Shortlist(state, alpha, may_choose(state, ask), rescues)
+        self._rule = rule_of(state, rescues, self._shortlist.likely)
         self._picks: list[Numbers] = []
         self._ucb: list[Array] = []
         self._size = 0

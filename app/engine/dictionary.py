@@ -45,9 +45,17 @@ def draw(settings: Settings, step: int, leverage: Array, counts: Numbers) -> Num
     return drawn if len(drawn) else measured[[np.argmax(leverage[measured])]]
 
 
+def among(members: Numbers, numbers: Numbers, size: int) -> Flags:
+    """Which of `numbers` (n,), all below `size`, are members."""
+    flags = np.zeros(size, dtype=bool)
+    flags[members] = True
+    found: Flags = flags[numbers]
+    return found
+
+
 def leaving(S: Numbers, drawn: Numbers, leverage: Array, resparsify: str) -> Flags:
     """(m,) the members that must go: those that lost the draw; in lazy mode only when they are too many."""
-    lost = ~np.isin(S, drawn)
+    lost = ~among(drawn, S, len(leverage))
     surplus = int(lost.sum())
     if resparsify == "strict":
         return lost

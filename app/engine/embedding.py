@@ -34,7 +34,7 @@ def from_scratch(state: State, S: Numbers, rescues: Rescues) -> State:
     theta = H.T @ (H @ w)
     rows, Z = Rows.empty(len(state.X)).reserve(len(S))
     mean, residual, spread = (np.empty(len(state.X)) for _ in range(3))
-    for block in blocks(len(state.X)):
+    for block in blocks(len(state.X), len(S)):
         X = state.X[block]
         Z_block = triangular_product(L_inv, columns(state, S, X, rescues))
         Z[:, block] = Z_block
@@ -60,7 +60,7 @@ def _moments(state: State, S: Numbers, L_inv: Array, rescues: Rescues) -> tuple[
     """G (m, m) and w (m,) from the measured candidates alone."""
     G, w = np.zeros((len(S), len(S))), np.zeros(len(S))
     measured = state.measured
-    for block in blocks(len(measured)):
+    for block in blocks(len(measured), len(S)):
         i = measured[block]
         Z_i = triangular_product(L_inv, columns(state, S, state.X[i], rescues))
         G += (Z_i * state.counts[i]) @ Z_i.T

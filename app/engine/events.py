@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from app.engine.arrays import Array, Flags, Numbers
-from app.engine.dictionary import draw, leaving
+from app.engine.dictionary import among, draw, leaving
 from app.engine.embedding import columns, from_scratch, prior
 from app.engine.removal import remove
 from app.engine.rows import Rows
 from app.engine.stability import RANK_TOLERANCE, Rescues, cut, not_negative
 from app.engine.state import State
-from app.engine.updates import Measurements, update
+from app.engine.updates import Measurements, counted, update
 
 
 @np.errstate(all="ignore")
@@ -94,17 +94,14 @@ def _summed(state: State, numbers: Numbers, values: Array, repeats: Numbers, res
 
 def _next(state: State, new: Measurements, leverage: Array, rescues: Rescues) -> State:
     """The posterior with new measurements, incrementally when little changes, else from scratch."""
-    J = new.numbers
-    counts, sums = state.counts.copy(), state.sums.copy()
-    counts[J] += new.repeats
-    sums[J] += new.sums
-    drawn = draw(state.settings, state.step, leverage, counts)
+    state = counted(state, new)
+    drawn = draw(state.settings, state.step, leverage, state.counts)
     out = leaving(state.S, drawn, leverage, state.settings.resparsify)
-    D = np.setdiff1d(drawn, state.S)
+    D = drawn[~among(state.S, drawn, len(state.X))]
     if not out.any():
         D = _not_yet_seen(state, D, rescues)
-    if _much_changes(state, len(J), out, len(D)):
-        return from_scratch(state.but(counts=counts, sums=sums), np.union1d(state.S[~out], D), rescues)
+    if _much_changes(state, len(new.numbers), out, len(D)):
+        return from_scratch(state, np.union1d(state.S[~out], D), rescues)
     state = remove(state, out, rescues)
     return update(state, new, _not_yet_seen(state, D, rescues), rescues)
 

@@ -12,6 +12,7 @@ account:
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import blas
@@ -37,9 +38,13 @@ class Hallucination:
 
     def __init__(self, state: State, rescues: Rescues) -> None:
         self._state, self._rescues = state, rescues
-        self._V_inv: Array = state.H.T @ state.H
         self._joined: list[tuple[int, Array, float]] = []
         self._taken: list[Array] = []
+
+    @cached_property
+    def _V_inv(self) -> Array:  # noqa: N802
+        V_inv: Array = self._state.H.T @ self._state.H
+        return V_inv
 
     def points(self, numbers: Numbers) -> Points:
         """Candidates as the batch so far leaves them."""
@@ -50,7 +55,7 @@ class Hallucination:
         for j, z_j, r_j in self._joined:
             self._join(points, j, z_j, r_j)
         if self._taken:
-            width = len(self._V_inv)
+            width = points.z.shape[1]
             rows = np.array([np.pad(a, (0, width - len(a))) for a in self._taken])
             points.spread -= ((points.z @ rows.T) ** 2).sum(axis=1)
             not_negative(points.spread)

@@ -59,7 +59,7 @@ def _leverages(state: State, numbers: Numbers, S: Numbers, weight: Array, lam: f
     """Leverages at λ of some candidates when each member s of S stands for weight_s measurements: (n,)."""
     C = inverse_cholesky(columns(state, S, state.X[S], rescues) + np.diag(lam / weight), rescues)
     leverage = np.empty(len(numbers))
-    for block in blocks(len(numbers)):
+    for block in blocks(len(numbers), len(S)):
         X = state.X[numbers[block]]
         seen = square_sums(C @ columns(state, S, X, rescues))
         leverage[block] = not_negative(prior(state, X, rescues) - seen) / lam

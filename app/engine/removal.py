@@ -32,7 +32,7 @@ def remove(state: State, leaving: Flags, rescues: Rescues) -> State:
     rotate = np.eye(m) - Y @ mix @ Y.T
     rows, Z = Rows.empty(len(state.X)).reserve(stay)
     residual, spread = state.residual.copy(), state.spread.copy()
-    for block in blocks(len(state.X)):
+    for block in blocks(len(state.X), m):
         Z_block = state.Z[:, block]
         along, carried, reflected = np.split(np.vstack((U.T, lost, Y.T)) @ Z_block, 3)
         residual[block] += square_sums(along)

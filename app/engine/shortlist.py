@@ -51,24 +51,36 @@ class Shortlist:
         self._points = self._hallucination.points(np.zeros(0, dtype=np.int64))
         self._keys = np.zeros(0)
         self._last_key, self._last_number = np.inf, -1
+        self._taken: tuple[int, int] | None = None
         self._grow()
 
     def best(self) -> Pick | None:
         """The argmax of the UCB over all candidates that may still be chosen, or None when there is none."""
-        while not self._complete():
+        self._see_taken()
+        while not self._complete(place := self._place_of_best()):
             self._grow()
-        place = self._place_of_best()
         return None if place is None else self._pick(place)
 
     def take(self, number: int, n: int) -> None:
-        """Choose a candidate n times."""
+        """Choose a candidate n times; seen by the next `best`, if there is one."""
+        self._see_taken()
         self._left[number] -= n
-        self.hallucinate(number, n)
+        self._taken = number, n
 
     def hallucinate(self, number: int, n: int) -> None:
         """Any candidate, on the list or not, is as good as measured n times."""
         self._hallucination.take(self._point(number), n, self._points)
         self._refresh()
+
+    def _see_taken(self) -> None:
+        if self._taken:
+            self.hallucinate(*self._taken)
+            self._taken = None
+
+    def likely(self, n: int) -> Numbers:
+        """Up to n candidates that stand first now."""
+        first = np.argsort(-self._keys, kind="stable")[:n]
+        return self._points.numbers[first[self._keys[first] > -np.inf]]
 
     def look_at(self, number: int) -> Pick:
         """Any candidate, as the batch so far leaves it."""
@@ -92,11 +104,10 @@ class Shortlist:
     def _key(self, ucb: Array) -> Array:
         return np.rint(ucb / self._quantum)
 
-    def _complete(self) -> bool:
+    def _complete(self, place: int | None) -> bool:
         """Whether nothing outside can stand before the best of the list."""
         if self._last_key == -np.inf:
             return True
-        place = self._place_of_best()
         if place is None:
             return False
         key, number = self._keys[place], self._points.numbers[place]

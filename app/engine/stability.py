@@ -57,13 +57,13 @@ def inverse_cholesky(V: Array, rescues: Rescues) -> Array:
     """inv(L) for V = L Lᵀ positive definite (m, m); with growing jitter where rounding has spoilt it."""
     if len(V) == 0:
         return np.zeros((0, 0))
-    factor, failed = lapack.dpotrf(V, lower=1, clean=1)
+    factor, failed = lapack.dpotrf(V.T, clean=1)
     jitter = np.finfo(float).eps * max(float(V.diagonal().max()), SMALLEST)
     while failed:
         rescues["jitter"] += 1
         jitter *= 10
-        factor, failed = lapack.dpotrf(V + jitter * np.eye(len(V)), lower=1, clean=1)
-    return _inverse(factor)
+        factor, failed = lapack.dpotrf((V + jitter * np.eye(len(V))).T, clean=1)
+    return _inverse(factor.T)
 
 
 def not_negative(values: Array) -> Array:
@@ -75,5 +75,5 @@ def _inverse(L: Array) -> Array:
     """inv(L) of a lower triangular L (m, m), in row order."""
     if len(L) == 0:
         return np.zeros((0, 0))
-    inverse, _ = lapack.dtrtri(L, lower=1)
-    return np.ascontiguousarray(inverse)
+    inverse, _ = lapack.dtrtri(L.T)
+    return np.ascontiguousarray(inverse.T)

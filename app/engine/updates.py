@@ -36,70 +36,69 @@ class _Added:
     """New members D and what makes their rows of the embedding: z_D(x) = T (k_D(x) − Z_Dᵀ z(x))."""
 
     D: Numbers
+    K_D: Array
+    """(|D|, A) of all candidates."""
     Z_D: Array
     """(m, |D|)"""
     T: Array
     """(|D|, |D|)"""
 
-    def embed(self, K_D: Array, projected: Array) -> Array:
-        """z_D of some candidates: k_D (|D|, n) and Z_Dᵀ z (|D|, n) to (|D|, n)."""
-        return self.T @ (K_D - projected)
+    def embed(self, which: Numbers | slice, projected: Array) -> Array:
+        """z_D (|D|, n) of some candidates, `projected` (|D|, n) being their Z_Dᵀ z."""
+        return self.T @ (self.K_D[:, which] - projected)
+
+
+def counted(state: State, new: Measurements) -> State:
+    """The new measurements in counts and sums; the posterior is still the old one."""
+    counts, sums, J = state.counts.copy(), state.sums.copy(), new.numbers
+    counts[J] += new.repeats
+    sums[J] += new.sums
+    return state.but(counts=counts, sums=sums)
 
 
 def update(state: State, new: Measurements, D: Numbers, rescues: Rescues) -> State:
-    """Take in measurements and let candidates D into the dictionary; `state` still has the old counts and sums."""
-    E = _shrinkage(state, new, rescues)
-    state = _count(state, new)
+    """Take in measurements and let candidates D into the dictionary; `state` has the new counts and sums already."""
+    J, Z_J = new.numbers, state.Z[:, new.numbers]
+    E = _shrinkage(state, Z_J, new.repeats, rescues)
     added = _independent_members(state, D, rescues)
-    G, w = _grown(state, added, rescues)
+    G, w = _grown(state, added, state.G + (Z_J * new.repeats) @ Z_J.T, state.w + Z_J @ new.sums)
     H = inverse_cholesky(G + state.settings.lam * np.eye(len(w)), rescues)
     swept = _sweep(state, E, added, H, H.T @ (H @ w), rescues)
-    J = new.numbers
     # Theirs fall by orders of magnitude: computed afresh they keep all their digits.
     swept.spread[J] = square_sums(H @ swept.Z[:, J])
     return swept.but(S=np.concatenate((state.S, added.D)), G=G, H=H, w=w, updates=state.updates + 1)
 
 
-def _shrinkage(state: State, new: Measurements, rescues: Rescues) -> Array:
+def _shrinkage(state: State, Z_J: Array, repeats: Numbers, rescues: Rescues) -> Array:
     """E (|J|, m)."""
-    Z_J = state.Z[:, new.numbers]
     a = state.H.T @ (state.H @ Z_J)
-    return inverse_cholesky(np.diag(1 / new.repeats) + Z_J.T @ a, rescues) @ a.T
-
-
-def _count(state: State, new: Measurements) -> State:
-    """Counts, sums and their moments G, w with the new measurements."""
-    counts, sums, J = state.counts.copy(), state.sums.copy(), new.numbers
-    counts[J] += new.repeats
-    sums[J] += new.sums
-    Z_J = state.Z[:, J]
-    return state.but(counts=counts, sums=sums, G=state.G + (Z_J * new.repeats) @ Z_J.T, w=state.w + Z_J @ new.sums)
+    return inverse_cholesky(np.diag(1 / repeats) + Z_J.T @ a, rescues) @ a.T
 
 
 def _independent_members(state: State, D: Numbers, rescues: Rescues) -> _Added:
-    K_DD = columns(state, D, state.X[D], rescues)
-    Z_D = state.Z[:, D]
+    K_D, Z_D = columns(state, D, state.X, rescues), state.Z[:, D]
+    K_DD = K_D[:, D]
     kept, T = independent(K_DD - Z_D.T @ Z_D, K_DD.diagonal(), rescues)
-    return _Added(D[kept], Z_D[:, kept], T)
+    return _Added(D[kept], K_D[kept], Z_D[:, kept], T)
 
 
-def _grown(state: State, added: _Added, rescues: Rescues) -> tuple[Array, Array]:
+def _grown(state: State, added: _Added, G: Array, w: Array) -> tuple[Array, Array]:
     """G and w with the rows of the new members, from the measured candidates alone."""
     if len(added.D) == 0:
-        return state.G, state.w
+        return G, w
     m, measured = len(state.S), state.measured
     both = m + len(added.D)
-    G, w = np.zeros((both, both)), np.zeros(both)
-    for block in blocks(len(measured)):
+    grown, sums = np.zeros((both, both)), np.zeros(both)
+    for block in blocks(len(measured), both):
         i = measured[block]
         Z_i = state.Z[:, i]
-        z_D = added.embed(columns(state, added.D, state.X[i], rescues), added.Z_D.T @ Z_i)
+        z_D = added.embed(i, added.Z_D.T @ Z_i)
         weighted = z_D * state.counts[i]
-        G[m:, :m] += weighted @ Z_i.T
-        G[m:, m:] += weighted @ z_D.T
-        w[m:] += z_D @ state.sums[i]
-    G[:m, :m], G[:m, m:], w[:m] = state.G, G[m:, :m].T, state.w
-    return G, w
+        grown[m:, :m] += weighted @ Z_i.T
+        grown[m:, m:] += weighted @ z_D.T
+        sums[m:] += z_D @ state.sums[i]
+    grown[:m, :m], grown[:m, m:], sums[:m] = G, grown[m:, :m].T, w
+    return grown, sums
 
 
 def _sweep(state: State, E: Array, added: _Added, H: Array, theta: Array, rescues: Rescues) -> State:
@@ -109,13 +108,13 @@ def _sweep(state: State, E: Array, added: _Added, H: Array, theta: Array, rescue
     j = len(E)
     rows, Z_new = state.rows.reserve(d)
     mean, residual, spread = np.empty(len(state.X)), state.residual.copy(), state.spread.copy()
-    for block in blocks(len(state.X)):
+    for block in blocks(len(state.X), len(stacked)):
         swept = stacked @ state.Z[:, block]
         spread[block] -= square_sums(swept[:j])
         mean[block] = swept[-1]
         if d:
             projected, schur = swept[j : j + d], swept[j + d : -1]
-            z_D = added.embed(columns(state, added.D, state.X[block], rescues), projected)
+            z_D = added.embed(block, projected)
             Z_new[:, block] = z_D
             mean[block] += theta[m:] @ z_D
             spread[block] += square_sums(schur + H[m:, m:] @ z_D)

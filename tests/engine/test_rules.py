@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from app.engine import Ask, State, choose
 from app.engine.batch import rule_of
+from app.engine.covariances import covariances
 from app.engine.exact import ExactRule
-from app.engine.local import LocalRule, covariances
+from app.engine.local import LocalRule
 from app.engine.shortlist import Shortlist
 from app.engine.stability import Rescues
 from tests.engine import oracle
@@ -106,3 +107,18 @@ def test_runs_and_single_choices_give_the_same_bound(kind: type) -> None:
         singly.bound_if(pick, 1)
         singly.add(pick, 1)
     assert together.bound_if(pick, 3) == pytest.approx(singly.bound_if(pick, 3), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", [LocalRule, ExactRule])
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=20, deadline=None)
+def test_rows_fetched_ahead_change_no_bound(kind: type, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    state, _ = lab(lam=0.5).run([0, 1], 40)
+    shortlist = Shortlist(state, 1.0, np.full(40, 1000), Rescues())
+    ahead, alone = kind(state, Rescues(), lambda n: rng.integers(0, 40, n)), kind(state, Rescues())
+    for number in rng.integers(0, 40, 12).tolist():
+        pick = shortlist.look_at(number)
+        assert ahead.bound_if(pick, 2) == pytest.approx(alone.bound_if(pick, 2), rel=1e-9)
+        ahead.add(pick, 1)
+        alone.add(pick, 1)

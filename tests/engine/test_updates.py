@@ -11,7 +11,7 @@ from app.engine.embedding import from_scratch
 from app.engine.removal import remove
 from app.engine.rows import Rows
 from app.engine.stability import Rescues
-from app.engine.updates import Measurements, update
+from app.engine.updates import Measurements, counted, update
 from tests.engine.problems import Lab, labs
 
 
@@ -35,7 +35,7 @@ def test_one_sweep_takes_in_measurements_and_members_as_from_scratch(made: Lab, 
     repeats = rng.integers(1, 5, len(J))
     new = Measurements(J, repeats, repeats * made.f[J])
     D = np.setdiff1d(some(J, rng), state.S)
-    after = update(state, new, D, Rescues())
+    after = update(counted(state, new), new, D, Rescues())
     assert_same(after, from_scratch(after, after.S, Rescues()))
 
 
@@ -50,17 +50,11 @@ def test_members_that_leave_are_turned_out_as_from_scratch(made: Lab, seed: int)
     less = remove(state, leaving, Rescues())
     expected = from_scratch(state, state.S[~leaving], Rescues())
     assert_same(less.but(mean=expected.mean), expected)
+    new = Measurements(np.array([1]), np.array([2]), np.array([0.4]))
     assert_same(
-        update(less, Measurements(np.array([1]), np.array([2]), np.array([0.4])), state.S[:0], Rescues()),
-        from_scratch(_counted(expected, 1, 2, 0.4), expected.S, Rescues()),
+        update(counted(less, new), new, state.S[:0], Rescues()),
+        from_scratch(counted(expected, new), expected.S, Rescues()),
     )
-
-
-def _counted(state: State, number: int, repeats: int, total: float) -> State:
-    counts, sums = state.counts.copy(), state.sums.copy()
-    counts[number] += repeats
-    sums[number] += total
-    return state.but(counts=counts, sums=sums)
 
 
 @given(labs(resparsify="lazy"))
