@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.domain.errors import DatabaseBusy, OutcomeUnknown, StorageFull, Unavailable
+from app.failpoints import reach
 from app.storage import postgresql, sqlite
 
 
@@ -33,11 +34,13 @@ class Database:
             except BaseException:
                 _roll_back(connection)
                 raise
+            reach("before-commit")
             try:
                 transaction.commit()
             except DBAPIError as error:
                 connection.invalidate()
                 raise _meaning(error, committing=True) from error
+            reach("committed")
 
     def dispose(self) -> None:
         self.reader.dispose()
