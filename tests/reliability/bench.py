@@ -1,7 +1,7 @@
 """A client at work: it reports, asks, corrects and reads, repeats itself when it hears nothing, and notes it all."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
@@ -32,6 +32,7 @@ class Bench:
     random: Random
     history: History
     acknowledged: list[tuple[int, float]] = field(default_factory=list)  # observations by number, with their values
+    repeated: float = 0.0  # the share of what is done that is sent once more, to see the same bytes
     connection: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=30))
 
     def __post_init__(self) -> None:
@@ -116,8 +117,17 @@ class Bench:
             if answer.status_code >= 500:
                 self.history.violations.append(f"{method} {path}: {answer.status_code} {answer.text[:500]}")
                 return Outcome.UNKNOWN, {}
+            if method == "POST" and self.random.random() < self.repeated:
+                self._compare(method, url, body, headers, answer)
             return (Outcome.OK if answer.is_success else Outcome.FAIL), answer.json()
         return outcome, {}
+
+    def _compare(self, method: str, url: str, body: object, headers: dict[str, str], first: httpx.Response) -> None:
+        with suppress(httpx.TransportError):
+            again = self.connection.request(method, url, json=body, headers=headers)
+            self.history.compared += 1
+            if first.is_success and (again.status_code, again.content) != (first.status_code, first.content):
+                self.history.violations.append(f"{url} was answered {first.text[:500]}, and again {again.text[:500]}")
 
     def _is_open(self, answer: httpx.Response) -> bool:
         """Whether it may have been done, or be done yet, nevertheless; else it must say when to come again."""

@@ -32,6 +32,10 @@ class Member:
     process: BaseProcess | None = None
 
     @property
+    def pid(self) -> int | None:
+        return self.process.pid if self.process else None
+
+    @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
@@ -86,16 +90,19 @@ class Fleet:
     def addresses(self) -> list[str]:
         return [member.address for member in self.members]
 
-    def client(self, seconds: float = 60) -> httpx.Client:
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+    def client(self) -> httpx.Client:
         """For whoever arranges things: of the first member."""
-        headers = {"Authorization": f"Bearer {self.key}"}
-        return httpx.Client(base_url=f"{self.addresses[0]}/v1", headers=headers, timeout=seconds)
+        return httpx.Client(base_url=f"{self.addresses[0]}/v1", headers=self.headers, timeout=60)
 
     def bugs(self) -> list[str]:
         """What the servers printed that no server may print."""
         printed = (member.folder / "output.txt" for member in self.members)
         texts = [path.read_text() for path in printed if path.exists()]
-        lines = [line[:2000] for text in texts for line in text.splitlines() if '"event": "bug"' in line]
+        lines = [line[-1500:] for text in texts for line in text.splitlines() if '"event": "bug"' in line]
         return lines + [text[text.index("Traceback") :][:6000] for text in texts if "\nTraceback" in text]
 
 

@@ -27,5 +27,10 @@ class History:
     operations: list[Operation] = field(default_factory=list)  # in the order of their ends, roughly
     violations: list[str] = field(default_factory=list)  # what no answer may be
 
+    compared: int = 0  # answers that were asked for a second time
+
+    def batches(self) -> int:
+        return len({one.answer["number"] for one in self.operations if one.kind == "ask" and one.answer})
+
     def count(self, outcome: Outcome) -> int:
         return sum(one.outcome is outcome for one in self.operations)

@@ -6,15 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta, tzinfo
 from time import sleep
+from typing import Any
 from unittest.mock import patch
 
 from sqlalchemy import Connection, text
 
 from app.domain import clock
 from app.domain.studies import Study
+from app.services import correct
 from app.services.bridge.models import Models
 from app.services.tally import Tally
-from app.storage import batches
+from app.storage import batches, sqlite
+from app.storage import database as storage
 from app.storage.database import Database, open_database
 
 PLANTED = "PLANTED_BUG"
@@ -117,9 +120,57 @@ def _alter(postgresql: list[str], sqlite: list[str]) -> None:
     database.dispose()
 
 
+def _errors_not_translated() -> None:
+    """The driver's own errors reach the routes."""
+    storage._meaning = lambda error, **_when: error
+
+
+def _versions_not_compared() -> None:
+    """A correction overwrites whatever is there."""
+    current = correct._current
+    correct._current = lambda connection, actor, name, number, _version: current(connection, actor, name, number, None)
+
+
+def _writers_do_not_wait() -> None:
+    """SQLite's transactions begin as readers, and give up when they meet another writer."""
+    prepare = sqlite._prepare
+
+    def impatient(connection: Any, record: Any) -> None:
+        prepare(connection, record)
+        connection.execute("PRAGMA busy_timeout = 0")
+
+    sqlite._prepare = impatient
+    sqlite._begin = lambda connection, _statement: connection.exec_driver_sql("BEGIN")
+
+
+def _memory_leaks() -> None:
+    """Every write keeps a megabyte."""
+    kept: list[bytearray] = []
+    _before_each_write(lambda: kept.append(bytearray(os.urandom(2**10)) * 2**10))
+
+
+def _files_stay_open() -> None:
+    _before_each_write(lambda: os.open(os.devnull, os.O_RDONLY))
+
+
+def _before_each_write(leak: Callable[[], object]) -> None:
+    write = Database.write
+
+    def leaking(database: Database) -> AbstractContextManager[Connection]:
+        leak()
+        return write(database)
+
+    Database.write = leaking  # type: ignore[method-assign]
+
+
 BUGS: Mapping[str, Callable[[], None]] = {
     "commit after the answer": _commit_after_answer,
     "tokens are not unique": _tokens_not_unique,
     "nobody looks whether a number is free": _numbers_not_looked_at,
     "a stale cache": _stale_cache,
+    "writers that do not wait": _writers_do_not_wait,
+    "memory that is not given back": _memory_leaks,
+    "files that stay open": _files_stay_open,
+    "versions are not compared": _versions_not_compared,
+    "errors that are not translated": _errors_not_translated,
 }
