@@ -4,6 +4,7 @@ Plain ASGI because Starlette's BaseHTTPMiddleware buffers streams and hides disc
 """
 
 import re
+from asyncio import CancelledError
 from time import perf_counter
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
 from app.api.metrics import Metrics
-from app.domain.errors import BodyTooLarge, WrongOrigin
+from app.domain.errors import BodyTooLarge, OutcomeUnknown, Overloaded, Unavailable, WrongOrigin
 
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -55,6 +56,10 @@ class Observed:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self.app(scope, receive, sending)
+            except CancelledError:  # the server ends, and waited as long as it may
+                if status:
+                    raise
+                await problems.refusal(_cut_off(scope["method"]), request_id)(scope, receive, sending)
             except Exception:
                 structlog.get_logger().exception("bug", path=scope["path"], method=scope["method"])
                 if status:  # too late for a clean answer
@@ -71,6 +76,11 @@ class Observed:
         structlog.get_logger().info(
             "request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1e3, 2)
         )
+
+
+def _cut_off(method: str) -> Unavailable:
+    """A thread may go on with what was asked, and commit it."""
+    return Overloaded("The server ends; try again.") if method in ("GET", "HEAD") else OutcomeUnknown()
 
 
 class HostAllowed:
