@@ -101,7 +101,7 @@ def test_a_stream_is_refused_before_it_begins(admin: TestClient, new_key: Callab
     problem(admin.get(live, headers={"Authorization": f"Bearer {new_key('dashboard')}"}), 404, "study-not-found")
     problem(admin.get(live, headers={"Authorization": ""}), 401, "unauthenticated")
     problem(admin.get(live, headers={"Last-Event-ID": str(2**70)}), 422, "invalid-input")
-    admin.app.state.streams = Streams(0)
+    admin.app.state.streams = Streams(0, 0)
     problem(admin.get(live), 503, "overloaded")
     admin.delete(f"/v1/studies/{study}")
     problem(admin.get(live), 410, "study-deleted")

@@ -48,10 +48,10 @@ def beginning(
     return newest if seen is None else seen
 
 
-async def placed(request: Request, _seen: Annotated[int, Depends(beginning)]) -> AsyncIterator[Streams]:
+async def placed(request: Request, read: CanRead, _seen: Annotated[int, Depends(beginning)]) -> AsyncIterator[Streams]:
     """A place among the open streams, for as long as this one lasts."""
     streams: Streams = request.app.state.streams
-    with streams.place():
+    with streams.place(read.actor.key.id):
         yield streams
 
 
