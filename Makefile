@@ -46,8 +46,9 @@ bench: setup ## the quick form of the engine's benchmarks, on a generated proble
 	$(BIN)/python -m benchmarks.engine --set generated --horizon 500
 	$(BIN)/python -m benchmarks.engine --set generated --horizon 100 --check
 
-prove: setup ## the promises at length: whole studies over several server processes
-	$(BIN)/python -m pytest -n 2 tests/journeys
+prove: MINUTES ?= 30
+prove: setup ## try to break every promise for MINUTES, and write what came of it into docs/guarantees.md
+	$(BIN)/python -m tests.reliability --minutes $(MINUTES)
 
 lock: setup ## resolve the requirements anew
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,12 +12,10 @@ from app.main import create_app
 from app.services.access import SERVER, create_key
 from app.settings import Settings
 from app.storage.database import Database, open_database
-from app.storage.schema import migrate
-from tests import postgres
+from tests.databases import DIALECTS, Databases, databases_in
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
-DIALECTS = ("sqlite", "postgresql")
 OPERATOR = Actor(SERVER, "test")
 
 # For tests of what no database has a part in.
@@ -26,36 +23,27 @@ on_sqlite = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """One server per test process, with a migrated template database; missing binaries are a failure."""
-    with postgres.running_server() as server:
-        address = postgres.create_database(server, "template_migrated")
-        database = open_database(address, connections=2)
-        migrate(database)
-        database.dispose()
-        yield server
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+    """One PostgreSQL server per test process."""
+    with databases_in(tmp_path_factory.mktemp("databases")) as databases:
+        yield databases
 
 
 @pytest.fixture(scope="session")
-def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("template") / "migrated.sqlite3"
-    database = open_database(f"sqlite:///{path}")
-    migrate(database)
-    database.dispose()
-    return path
+def postgres_server(databases: Databases) -> str:
+    return databases.postgres_server
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(databases: Databases) -> Path:
+    return databases.migrated_sqlite
 
 
 @pytest.fixture(params=DIALECTS)
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def address(request: pytest.FixtureRequest, databases: Databases) -> Iterator[str]:
     """The address of a fresh migrated database, once per dialect."""
-    if request.param == "sqlite":
-        path = tmp_path / "nextbatch.sqlite3"
-        path.write_bytes(request.getfixturevalue("migrated_sqlite").read_bytes())
-        yield f"sqlite:///{path}"
-        return
-    server, name = request.getfixturevalue("postgres_server"), f"test_{uuid4().hex}"
-    yield postgres.create_database(server, name, "template_migrated")
-    postgres.drop_database(server, name)
+    with databases.fresh(request.param) as address:
+        yield address
 
 
 @pytest.fixture

@@ -46,14 +46,15 @@ def running(database_url: str, data: Path, **more: Any) -> Iterator[Live]:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield Live(f"http://127.0.0.1:{listener.getsockname()[1]}", _admin_key(database_url), database_url, data)
+            yield Live(f"http://127.0.0.1:{listener.getsockname()[1]}", admin_key(database_url), database_url, data)
         finally:
             app.state.streams.ending = True  # as a signal would
             server.should_exit = True
             thread.join()
 
 
-def _admin_key(database_url: str) -> str:
+def admin_key(database_url: str) -> str:
+    """A new admin's key of any database."""
     database = open_database(database_url, connections=2)
     with database.write() as connection:
         spelling = create_key(connection, Actor(SERVER, "test"), "tests", Role.ADMIN)[1]

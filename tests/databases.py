@@ -1,0 +1,64 @@
+"""Fresh migrated databases of either kind, for as long as somebody needs them."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from uuid import uuid4
+
+from app.storage.database import open_database
+from app.storage.schema import migrate
+from tests import postgres
+
+DIALECTS = ("sqlite", "postgresql")
+
+
+@dataclass
+class Databases:
+    """Databases are copies of a migrated one; `stack` ends the PostgreSQL server, which starts with its first use."""
+
+    folder: Path
+    stack: ExitStack
+
+    @contextmanager
+    def fresh(self, dialect: str) -> Iterator[str]:
+        """The address of a migrated database that nobody else has."""
+        name = f"test_{uuid4().hex}"
+        if dialect == "sqlite":
+            path = self.empty_folder() / "nextbatch.sqlite3"
+            path.write_bytes(self.migrated_sqlite.read_bytes())
+            yield f"sqlite:///{path}"
+            return
+        yield postgres.create_database(self.postgres_server, name, "template_migrated")
+        postgres.drop_database(self.postgres_server, name)
+
+    def empty_folder(self) -> Path:
+        folder = self.folder / uuid4().hex
+        folder.mkdir()
+        return folder
+
+    @cached_property
+    def postgres_server(self) -> str:
+        """One server, with a migrated template database; missing binaries are a failure."""
+        server = self.stack.enter_context(postgres.running_server())
+        _migrate(postgres.create_database(server, "template_migrated"))
+        return server
+
+    @cached_property
+    def migrated_sqlite(self) -> Path:
+        path = self.folder / "migrated.sqlite3"
+        _migrate(f"sqlite:///{path}")
+        return path
+
+
+@contextmanager
+def databases_in(folder: Path) -> Iterator[Databases]:
+    with ExitStack() as stack:
+        yield Databases(folder, stack)
+
+
+def _migrate(address: str) -> None:
+    database = open_database(address, connections=2)
+    migrate(database)
+    database.dispose()
