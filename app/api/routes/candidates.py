@@ -171,7 +171,7 @@ def read_candidate(study: Name, key: Key, read: CanRead, known: Known) -> Candid
     "/{key:path}",
     summary="Switch a candidate off or on",
     response_model=CandidateOut,
-    responses=WRITES | documented("candidate-not-found", "study-not-found"),
+    responses=WRITES | documented("candidate-not-found", "study-not-found", "study-not-active"),
 )
 def change_candidate(study: Name, key: Key, change: CandidateChange, known: Known, write: CanManage) -> Response:
     return respond(write.once(_one, candidates.switch, known, study, key, change.available, change.reason))
