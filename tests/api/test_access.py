@@ -55,6 +55,13 @@ def test_without_a_valid_key_there_is_nothing_to_see(
         assert (answer.status_code, answer.headers.get("WWW-Authenticate")) == (401, "Bearer"), operation
 
 
+def test_who_has_no_key_is_told_nothing_else_first(anonymous: TestClient, scene: Callable[[str], str]) -> None:
+    other = scene("s", results=True)
+    for operation in operations(anonymous.app):
+        answer = operation.send(anonymous, "s", other, {"Authorization": "", "If-Match": "nonsense"})
+        assert answer.status_code == 401, operation
+
+
 def test_a_study_that_is_not_granted_looks_like_one_that_is_not_there(
     admin: TestClient, new_key: Callable[..., str], scene: Callable[[str], str]
 ) -> None:
