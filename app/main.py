@@ -15,6 +15,7 @@ from app.api import problems
 from app.api.limits import LongWork, Places, Rates
 from app.api.metrics import new_metrics
 from app.api.middleware import BodyLimited, BodyTimed, HostAllowed, Observed
+from app.api.pulse import Pulse
 from app.api.routes import (
     archives,
     batches,
@@ -78,6 +79,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 def _limit(app: FastAPI, settings: Settings) -> None:
     """What this process takes on at the same time."""
     app.state.streams = Streams(settings.max_streams, settings.max_streams_per_key)
+    app.state.pulse = Pulse()
     app.state.rates = Rates(settings.max_requests_per_second)
     app.state.askers = Places(settings.engine_threads + settings.engine_queue)
     app.state.long_work = LongWork(settings.database_connections // 2, settings.max_waiting)
