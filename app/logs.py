@@ -18,6 +18,7 @@ def configure(log_format: str, level: str) -> None:
         if log_format == "console"
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it tells of every odd form, in lines of its own
     structlog.configure(
         processors=[*shared, *render],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),

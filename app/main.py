@@ -12,8 +12,10 @@ from threadpoolctl import threadpool_limits
 
 from app import failpoints, logs
 from app.api import problems
+from app.api.limits import LongWork, Places, Rates
 from app.api.metrics import new_metrics
-from app.api.middleware import BodyLimited, HostAllowed, Observed
+from app.api.middleware import BodyLimited, BodyTimed, HostAllowed, Observed
+from app.api.pulse import Pulse
 from app.api.routes import (
     archives,
     batches,
@@ -60,18 +62,28 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.resources = _resources(settings)
     app.state.metrics = new_metrics()
-    app.state.streams = Streams(settings.max_streams)
+    _limit(app, settings)
     for routes in (studies, candidates, batches, observations, reading, events, archives, keys, operations):
         app.include_router(routes.router)
     for routes in (checking, session, page):
         app.include_router(routes.router)
     list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
+    app.add_middleware(BodyTimed, seconds=settings.body_seconds)
     app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)
     app.add_middleware(HostAllowed, hosts=settings.allowed_hosts)
     app.add_middleware(Observed, metrics=app.state.metrics)  # the last added is the outermost
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
+
+
+def _limit(app: FastAPI, settings: Settings) -> None:
+    """What this process takes on at the same time."""
+    app.state.streams = Streams(settings.max_streams, settings.max_streams_per_key)
+    app.state.pulse = Pulse()
+    app.state.rates = Rates(settings.max_requests_per_second)
+    app.state.askers = Places(settings.engine_threads + settings.engine_queue)
+    app.state.long_work = LongWork(settings.database_connections // 2, settings.max_waiting)
 
 
 def _resources(settings: Settings) -> Resources:

@@ -40,7 +40,17 @@ class Settings(BaseSettings):
     model_bytes: int = Field(default=1024 * 2**20, ge=0, description="Memory for cached models, per process.")
     engine_threads: int = Field(default=2, ge=1, le=64, description="Batches computed at the same time, per process.")
     engine_queue: int = Field(default=64, ge=0, description="Asks that may wait for a thread, per process.")
+    max_waiting: int = Field(default=200, ge=1, description="Requests that may wait for a thread, per process.")
+    max_requests_per_second: float = Field(
+        default=200,
+        ge=0,
+        description="Requests a second that one key may send for long, per process; 0 for any number.",
+    )
+    body_seconds: float = Field(
+        default=30, gt=0, description="How long a body may take to come, and a second more for every 10 kB of it."
+    )
     max_streams: int = Field(default=200, ge=0, description="Open event streams, per process.")
+    max_streams_per_key: int = Field(default=50, ge=0, description="Open event streams of one key, per process.")
     keep_answers_days: int = Field(
         default=30,
         ge=1,

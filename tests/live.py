@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
+from app.cli.connections import Connection
 from app.domain.access import Actor, Role
 from app.main import create_app
 from app.services.access import SERVER, create_key
@@ -34,11 +36,12 @@ class Live:
 
 
 @contextmanager
-def running(database_url: str, data: Path) -> Iterator[Live]:
+def running(database_url: str, data: Path, **more: Any) -> Iterator[Live]:
     """A server on a migrated database, with an admin's key."""
-    settings = Settings(data=data, database_url=database_url, database_connections=5, log_level="error")
+    settings = Settings(data=data, database_url=database_url, database_connections=5, log_level="error", **more)
     app = create_app(settings)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1))
+    config = uvicorn.Config(app, http=Connection, log_config=None, access_log=False, timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -8,10 +8,12 @@ from functools import cache
 from hashlib import sha256
 from typing import Annotated, Any
 
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.api import sessions
+from app.api.limits import LongWork, Places, Rates, refuse_a_long_line
 from app.domain.access import Actor, Key, Scope
 from app.domain.errors import Invalid, PreconditionRequired, Unauthenticated
 from app.domain.findings import Finding
@@ -30,9 +32,25 @@ async def resources(request: Request) -> Resources:
 Known = Annotated[Resources, Depends(resources)]
 
 
+async def at_length(request: Request) -> LongWork:
+    found: LongWork = request.app.state.long_work
+    return found
+
+
+async def askers(request: Request) -> Places:
+    found: Places = request.app.state.askers
+    return found
+
+
+async def admitted(known: Known) -> Resources:
+    """The server's resources, unless more requests wait for a thread than it will serve soon."""
+    refuse_a_long_line(current_default_thread_limiter(), known.settings.max_waiting)
+    return known
+
+
 def signed_in(
     request: Request,
-    known: Known,
+    known: Annotated[Resources, Depends(admitted)],
     credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
 ) -> Key:
     """The key in the Authorization header, else that of the browser's session."""
@@ -48,6 +66,8 @@ def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
     """The dependency that lets only keys with `scope` through."""
 
     async def actor(request: Request, key: Annotated[Key, Depends(signed_in)]) -> Actor:
+        rates: Rates = request.app.state.rates
+        rates.count(key.id)
         key.must(scope)
         return Actor(key, request.scope["request_id"])
 
@@ -120,4 +140,6 @@ CanReport = Annotated[Writing, writing(Scope.REPORT)]
 CanManage = Annotated[Writing, writing(Scope.MANAGE)]
 CanListKeys = Annotated[Reading, reading(Scope.KEYS)]
 CanChangeKeys = Annotated[Writing, writing(Scope.KEYS)]
+AtLength = Annotated[LongWork, Depends(at_length)]
+Askers = Annotated[Places, Depends(askers)]
 SeenVersion = Annotated[int | None, Depends(seen_version)]

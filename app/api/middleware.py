@@ -5,17 +5,19 @@ Plain ASGI because Starlette's BaseHTTPMiddleware buffers streams and hides disc
 
 import re
 from asyncio import CancelledError
-from time import perf_counter
+from time import monotonic, perf_counter
 from uuid import uuid4
 
+import anyio
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
 from app.api.metrics import Metrics
-from app.domain.errors import BodyTooLarge, OutcomeUnknown, Overloaded, Unavailable, WrongOrigin
+from app.domain.errors import BodyTooLarge, BodyTooSlow, OutcomeUnknown, Overloaded, Unavailable, WrongOrigin
 
+LEAST_BYTES_PER_SECOND = 10_000
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
@@ -131,5 +133,29 @@ class BodyLimited:
             if received > most:
                 raise BodyTooLarge
             return message
+
+        await self.app(scope, receiving, send)
+
+
+class BodyTimed:
+    """Refuses a body that trickles: it has some seconds, and a second more for every 10 kB that came."""
+
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
+        self.app = app
+        self.seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        due, complete = monotonic() + self.seconds, scope["type"] != "http"
+
+        async def receiving() -> Message:
+            nonlocal due, complete
+            if complete:  # what comes now is that the client left
+                return await receive()
+            with anyio.move_on_after(due - monotonic()):
+                message = await receive()
+                due += len(message.get("body", b"")) / LEAST_BYTES_PER_SECOND
+                complete = not message.get("more_body", False)
+                return message
+            raise BodyTooSlow
 
         await self.app(scope, receiving, send)

@@ -37,6 +37,7 @@ STATUSES: dict[str, int] = {
     errors.ObservationNotFound.code: 404,
     errors.KeyNotFound.code: 404,
     "method-not-allowed": 405,
+    errors.BodyTooSlow.code: 408,
     errors.Conflict.code: 409,
     errors.StudyExists.code: 409,
     errors.StudyNotActive.code: 409,
@@ -55,6 +56,7 @@ STATUSES: dict[str, int] = {
     errors.InvalidCandidates.code: 422,
     errors.IdempotencyKeyReused.code: 422,
     errors.PreconditionRequired.code: 428,
+    errors.TooManyRequests.code: 429,
     errors.Refusal.code: 400,
     "internal-error": 500,
     errors.Unavailable.code: 503,
@@ -87,6 +89,8 @@ def refusal(error: Refusal, request_id: str | None) -> Response:
     response = problem(error.code, str(error), request_id, **members)
     if isinstance(error, Unavailable):
         response.headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, errors.BodyTooSlow):
+        response.headers["Connection"] = "close"  # the rest of the body need not come
     if isinstance(error, errors.Unauthenticated):
         response.headers["WWW-Authenticate"] = "Bearer"
     return response

@@ -1,4 +1,4 @@
-"""Open streams: how many there may be, and that they end when the server does."""
+"""Open streams: they end when the server does."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -6,25 +6,24 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
 
+from app.api.limits import Places
 from app.domain.errors import Overloaded
+
+FULL = "The server has all the streams it can keep; poll instead, or try again."
 
 
 class Streams:
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._open = 0
+    def __init__(self, most: int, most_of_one: int) -> None:
+        self._places = Places(most, most_of_one)
         self.ending = False
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def place(self, key_id: str) -> Iterator[None]:
         """A place among the open streams, for as long as the block lasts."""
-        if self._open >= self._most or self.ending:
-            raise Overloaded("The server has all the streams it can keep; poll instead, or try again.")
-        self._open += 1
-        try:
+        if self.ending:
+            raise Overloaded(FULL)
+        with self._places.place(key_id, FULL):
             yield
-        finally:
-            self._open -= 1
 
     def end_on_signals(self) -> None:
         """End the streams as soon as the server is told to stop: it waits for its connections to close."""

@@ -30,6 +30,7 @@ def serve(
     """Migrate the database and start the server."""
     import uvicorn
 
+    from app.cli.connections import allow_many_files
     from app.services.transactions import forget_old_answers
 
     settings = _settings(host=host, port=port, workers=workers, data=data)
@@ -40,9 +41,11 @@ def serve(
     port = settings.port or _free_port(settings.host)
     _hand_down(settings, port)
     _announce(settings, port, fresh)
+    allow_many_files()
     uvicorn.run(
         "app.main:create_app",
         factory=True,
+        http="app.cli.connections:Connection",
         host=settings.host,
         port=port,
         workers=settings.workers,

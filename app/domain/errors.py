@@ -186,7 +186,11 @@ class PreconditionRequired(Conflict):
 class Unavailable(Refusal):
     code = "database-unavailable"
     detail = "The database does not answer; try again."
-    retry_after: ClassVar[int] = 1
+    retry_after: int = 1
+
+    def __init__(self, detail: str | None = None, *, retry_after: int | None = None) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after or self.retry_after
 
 
 class DatabaseBusy(Unavailable):
@@ -202,6 +206,16 @@ class OutcomeUnknown(Unavailable):
 class Overloaded(Unavailable):
     code = "overloaded"
     detail = "The server has all the work it can take; try again."
+
+
+class TooManyRequests(Unavailable):
+    code = "too-many-requests"
+    detail = "This key sends more requests than NEXTBATCH_MAX_REQUESTS_PER_SECOND; wait, or send many results at once."
+
+
+class BodyTooSlow(Unavailable):
+    code = "body-too-slow"
+    detail = "The body took too long to come; see NEXTBATCH_BODY_SECONDS."
 
 
 class StorageFull(Unavailable):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as StillRunning
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -39,7 +38,6 @@ class AskRequest:
     worker: str
     min_size: int | None = None
     max_size: int | None = None
-    wait: float = 30.0
 
 
 @dataclass(frozen=True)
@@ -53,29 +51,25 @@ class Asked:
     new: bool
 
 
-class StillComputing(Exception):
-    """The batch will be there later; the worker's next ask gets it."""
-
-
 Render = Callable[[Asked], Answer]
 
 
-def ask(resources: Resources, write: Writing, name: str, request: AskRequest, render: Render) -> Answer:
-    """The worker's open batch, or a new one; the computation goes on even if the caller goes away."""
+def ask(resources: Resources, write: Writing, name: str, request: AskRequest, render: Render) -> Future[Answer]:
+    """The worker's open batch, or a new one, later; the computation goes on even if nobody waits for it."""
     kept = write.kept()
     if kept is not None:
-        return kept
+        return _already(kept)
     study = write(studies.find, name)
     asked_as = (write.actor.key.id, write.token, write.fingerprint) if write.token else None
-    job: Future[Answer] = resources.jobs.start(
+    return resources.jobs.start(
         (study.id, request.worker, asked_as), lambda: _compute(resources, write, name, request, render)
     )
-    try:
-        return job.result(timeout=request.wait)
-    except StillRunning:
-        if not job.done():
-            raise StillComputing from None
-    return job.result()
+
+
+def _already(answer: Answer) -> Future[Answer]:
+    job: Future[Answer] = Future()
+    job.set_result(answer)
+    return job
 
 
 def _compute(resources: Resources, write: Writing, name: str, request: AskRequest, render: Render) -> Answer:

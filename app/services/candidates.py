@@ -80,6 +80,7 @@ def switch(
 ) -> Candidate:
     """Say whether a candidate can be measured at all (out of stock, broken, back again)."""
     study = studies.lock(connection, actor, name)
+    study.must_not_be_archived()
     number, candidate = _candidate(connection, resources, study, key)
     if (candidate.available, candidate.reason) == (available, None if available else reason):
         return candidate

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from app.domain.batches import Suggestion, SuggestionState
 from app.domain.errors import AlreadyObserved, Invalid
 from app.domain.findings import Finding
-from app.domain.observations import Observation
+from app.domain.observations import Kind, Observation
 from app.domain.reports import Report
 from app.domain.studies import Study
 from app.services.candidate_set import CandidateSet
@@ -140,9 +140,12 @@ class Placing:
     def _again(
         self, report: Report, key: str, candidate: int, value: float, earlier: Observation | Placed
     ) -> Iterator[Placed]:
-        """The same again is harmless; another value is a correction, which wants a reason."""
+        """The same again is harmless; another value, or one that was retracted, is a correction: it wants a reason."""
         number = earlier.observation if isinstance(earlier, Placed) else earlier.number
-        if earlier.candidate == candidate and earlier.value == value:
+        if isinstance(earlier, Observation) and earlier.kind is Kind.RETRACTED:
+            message = f"Observation {number} was retracted here; correct it, with a reason, and it stands again."
+            self._conflicts.append(Finding("already-observed", message, row=report.row))
+        elif earlier.candidate == candidate and earlier.value == value:
             place = (earlier.batch, earlier.rank, earlier.replicate)
             yield Placed(report, "duplicate", candidate, key, number, value, *place)
         else:

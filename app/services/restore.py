@@ -40,7 +40,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 # What reading something else than an archive comes to.
 _BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError),  # the last by a place before the beginning
     *(KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError),
     *(DataError, IntegrityError),
 )

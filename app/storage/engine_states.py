@@ -1,10 +1,11 @@
 """Engine states as rows: the newest few of each study, by the event they stand after and the build that made them."""
 
 import json
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from app.domain.clock import now
 from app.domain.studies import Study
@@ -20,21 +21,32 @@ def keep(database: Database, study: Study, head: str, seq: int, build: str, reco
     sealed = f"{_hash(record)} {record}"
     row = {"study_id": study.id, "head": head, "build": build, "seq": seq, "record": sealed, "created_at": now()}
     with database.write() as connection:
-        same = (engine_states.c.study_id == study.id, engine_states.c.head == head, engine_states.c.build == build)
-        connection.execute(delete(engine_states).where(*same))  # it may be damaged
+        connection.execute(delete(engine_states).where(_is(study, head, build)))  # it may be damaged
         connection.execute(insert(engine_states).values(**row))
         query = select(engine_states).where(engine_states.c.study_id == study.id).order_by(engine_states.c.seq.desc())
         newest, older = _split(connection.execute(query).all())
         for one in older:
-            where = (engine_states.c.study_id == study.id, engine_states.c.head == one.head)
-            connection.execute(delete(engine_states).where(*where, engine_states.c.build == one.build))
+            connection.execute(delete(engine_states).where(_is(study, one.head, one.build)))
         blobs.drop(connection, _digests(older) - _digests(newest))
 
 
 def find(connection: Connection, study: Study, head: str, build: str) -> str | None:
-    where = (engine_states.c.study_id == study.id, engine_states.c.head == head, engine_states.c.build == build)
-    found = connection.execute(select(engine_states.c.record).where(*where)).scalar_one_or_none()
+    query = select(engine_states.c.record).where(_is(study, head, build))
+    found = connection.execute(query).scalar_one_or_none()
     return _unsealed(found) if found is not None else None
+
+
+def forget(database: Database, study: Study, head: str, build: str) -> None:
+    """Drop a state and all its blobs."""
+    with database.write() as connection:
+        rows = connection.execute(select(engine_states).where(_is(study, head, build))).all()
+        connection.execute(delete(engine_states).where(_is(study, head, build)))
+        blobs.drop(connection, _digests(rows))
+
+
+def _is(study: Study, head: str, build: str) -> ColumnElement[bool]:
+    this = (engine_states.c.study_id == study.id) & (engine_states.c.head == head)
+    return this & (engine_states.c.build == build)
 
 
 def _unsealed(sealed: str) -> str | None:
@@ -51,7 +63,7 @@ def _split(rows: Any) -> tuple[list[Any], list[Any]]:
     return list(rows[:KEPT]), list(rows[KEPT:])
 
 
-def _digests(rows: list[Any]) -> set[str]:
+def _digests(rows: Sequence[Any]) -> set[str]:
     digests: set[str] = set()
     for row in rows:
         unsealed = _unsealed(row.record)

@@ -31,6 +31,12 @@ def revoke(connection: Connection, key_id: str, moment: str) -> None:
     connection.execute(update(api_keys).where(unrevoked).values(revoked_at=moment))
 
 
+def ended(connection: Connection, moment: str) -> frozenset[str]:
+    """The keys that were revoked, or expired before `moment`."""
+    over = api_keys.c.revoked_at.is_not(None) | (api_keys.c.expires_at <= moment)
+    return frozenset(connection.execute(select(api_keys.c.id).where(over)).scalars())
+
+
 def exist(connection: Connection) -> bool:
     return connection.execute(select(api_keys.c.id).limit(1)).first() is not None
 

@@ -1,6 +1,7 @@
 """Studies: one row each, locked by whoever changes it."""
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,7 @@ from app.domain.clock import now
 from app.domain.ledger import GENESIS, canonical
 from app.domain.studies import Configuration, Study, StudyState, configuration_from
 from app.storage.inserting import insert_if_absent
+from app.storage.parameters import in_parts
 from app.storage.tables import api_keys, grants, studies
 
 
@@ -37,6 +39,16 @@ def create(
 def find(connection: Connection, name: str) -> Study | None:
     row = connection.execute(select(studies).where(studies.c.name == name)).first()
     return _study(row) if row else None
+
+
+def seqs(connection: Connection, names: Collection[str]) -> dict[str, int]:
+    """The newest event's number of some studies."""
+    query = select(studies.c.name, studies.c.seq)
+    return {
+        name: seq
+        for part in in_parts(sorted(names))
+        for name, seq in connection.execute(query.where(studies.c.name.in_(part)))
+    }
 
 
 def lock(connection: Connection, name: str) -> Study | None:

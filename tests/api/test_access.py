@@ -55,6 +55,13 @@ def test_without_a_valid_key_there_is_nothing_to_see(
         assert (answer.status_code, answer.headers.get("WWW-Authenticate")) == (401, "Bearer"), operation
 
 
+def test_who_has_no_key_is_told_nothing_else_first(anonymous: TestClient, scene: Callable[[str], str]) -> None:
+    other = scene("s", results=True)
+    for operation in operations(anonymous.app):
+        answer = operation.send(anonymous, "s", other, {"Authorization": "", "If-Match": "nonsense"})
+        assert answer.status_code == 401, operation
+
+
 def test_a_study_that_is_not_granted_looks_like_one_that_is_not_there(
     admin: TestClient, new_key: Callable[..., str], scene: Callable[[str], str]
 ) -> None:
@@ -101,7 +108,7 @@ def test_a_stream_is_refused_before_it_begins(admin: TestClient, new_key: Callab
     problem(admin.get(live, headers={"Authorization": f"Bearer {new_key('dashboard')}"}), 404, "study-not-found")
     problem(admin.get(live, headers={"Authorization": ""}), 401, "unauthenticated")
     problem(admin.get(live, headers={"Last-Event-ID": str(2**70)}), 422, "invalid-input")
-    admin.app.state.streams = Streams(0)
+    admin.app.state.streams = Streams(0, 0)
     problem(admin.get(live), 503, "overloaded")
     admin.delete(f"/v1/studies/{study}")
     problem(admin.get(live), 410, "study-deleted")

@@ -169,6 +169,7 @@ def bomb(content: bytes) -> bytes:
 HOSTILE: dict[str, Callable[[bytes], bytes]] = {
     "no zip": lambda content: b"PK" + content[2:100],
     "truncated": lambda content: content[: len(content) // 2],
+    "members before the beginning": lambda content: content[:-6] + b"\xff\xff\xff\x7f" + content[-2:],
     "a bomb": bomb,
     "no manifest": without("manifest"),
     "no ledger": without("ledger"),

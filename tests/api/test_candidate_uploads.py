@@ -154,6 +154,12 @@ def test_an_archived_study_takes_no_candidates(filled: str, upload: Upload, admi
         problem(refused, 409, "study-not-active")
 
 
+def test_an_archived_studys_candidates_stay_as_they_are(filled: str, admin: TestClient) -> None:
+    admin.patch("/v1/studies/s", json={"state": "archived"}, headers={"If-Match": "*"})
+    switched = admin.patch("/v1/studies/s/candidates/A1", json={"available": False, "reason": "broken"})
+    problem(switched, 409, "study-not-active")
+
+
 def test_a_space_that_is_too_large_says_how_large_it_is(study: str, upload: Upload) -> None:
     axis = {"low": 0, "high": 9999, "step": 1}
     space = {"parameters": dict.fromkeys("abcde", axis)}

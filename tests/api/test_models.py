@@ -11,6 +11,7 @@ from app.domain.ledger import canonical
 from app.main import create_app
 from app.services.bridge import snapshots
 from app.services.bridge.drafting import Wanted, draft
+from app.services.bridge.model import advance
 from app.services.resources import Resources
 from app.settings import Settings
 from app.storage import ledger, studies, tables
@@ -102,6 +103,25 @@ def test_the_next_batch_is_the_same_however_the_model_is_found(
     assert next_batch(fresh) == cached
     resources.models.forget()
     assert next_batch(resources) == cached
+
+
+def test_damaged_arrays_are_written_again_with_the_next_snapshot(
+    busy: Lab, fresh: Resources, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged_arrays(database)
+    next_batch(fresh)
+    save(fresh)
+    fresh.models.forget()
+    monkeypatch.setattr("app.services.bridge.models.advance", only_from_a_model(advance))
+    next_batch(fresh)
+
+
+def only_from_a_model(advance: Any) -> Any:
+    def advancing(model: Any, *rest: Any) -> Any:
+        assert model is not None
+        return advance(model, *rest)
+
+    return advancing
 
 
 def test_a_fresh_process_starts_from_the_snapshot(busy: Lab, fresh: Resources, monkeypatch: pytest.MonkeyPatch) -> None:

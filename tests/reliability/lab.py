@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from fastapi.testclient import TestClient
 
@@ -14,8 +15,8 @@ from tests.live import admin_key
 
 
 @contextmanager
-def opened(address: str, study: str = "s") -> Iterator[Lab]:
-    """The lab before its study begins."""
+def opened(address: str, study: str = "s", **more: Any) -> Iterator[Lab]:
+    """The lab before its study begins; nobody counts its requests."""
     with TemporaryDirectory() as data:
         settings = Settings(
             data=Path(data),
@@ -23,6 +24,8 @@ def opened(address: str, study: str = "s") -> Iterator[Lab]:
             allowed_hosts=("testserver",),
             database_connections=5,
             log_level="error",
+            max_requests_per_second=0,
+            **more,
         )
         headers = {"Authorization": f"Bearer {admin_key(address)}"}
         with TestClient(create_app(settings), headers=headers, raise_server_exceptions=False) as client:

@@ -20,6 +20,8 @@ COMMON = problems.documented(
     "database-unavailable",
     "database-busy",
     "overloaded",
+    "body-too-slow",
+    "too-many-requests",
 )
 # … and these if it writes …
 WRITES = problems.documented("invalid-input", "idempotency-key-reused", "outcome-unknown", "storage-full")

@@ -1,15 +1,14 @@
 """A whole study in one file: /v1/studies/{study}/archive and /v1/archives"""
 
-import os
-import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
-from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
-from app.api.dependencies import CanExport, Known
+from app.api.dependencies import AtLength, CanExport, Known
+from app.api.downloads import download
 from app.api.problems import documented
 from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
 from app.api.routes.studies import created
@@ -33,17 +32,11 @@ _BINARY = {ZIP: {"schema": {"type": "string", "format": "binary"}}}
     response_class=FileResponse,
     responses=OF_A_STUDY | {200: {"content": _BINARY, "description": "The archive"}},
 )
-def export_study(study: Name, read: CanExport, known: Known) -> Response:
-    descriptor, name = tempfile.mkstemp(prefix="nextbatch-", suffix=".zip")
-    os.close(descriptor)
-    path = Path(name)
-    try:
+async def export_study(study: Name, read: CanExport, known: Known, at_length: AtLength) -> Response:
+    def write(path: Path) -> None:
         read(archive.write_archive, known, study, path)
-    except BaseException:
-        path.unlink()
-        raise
-    remove = BackgroundTask(path.unlink, missing_ok=True)
-    return FileResponse(path, media_type=ZIP, filename=f"{study}.nextbatch.zip", background=remove)
+
+    return await at_length(lambda: download(write, ZIP, f"{study}.nextbatch.zip"))
 
 
 @router.post(
@@ -55,11 +48,12 @@ def export_study(study: Name, read: CanExport, known: Known) -> Response:
     | {201: {"model": StudyOut, "description": "Taken in"}},
     openapi_extra={"requestBody": {"required": True, "content": _BINARY}},
 )
-def import_study(
+async def import_study(
     body: Annotated[Spooled, Depends(spooled(Scope.MANAGE))],
     known: Known,
     write: Annotated[Writing, uploading(Scope.MANAGE)],
+    at_length: AtLength,
 ) -> Response:
     if body.media_type != ZIP:
         raise UnsupportedMediaType(f"An archive comes as {ZIP}.")
-    return respond(restore.take_in(known, write, body.files[""], created))
+    return respond(await at_length(partial(restore.take_in, known, write, body.files[""], created)))

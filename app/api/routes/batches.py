@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from app.api.dependencies import CanAsk, CanRead, Known
+from app.api.dependencies import Askers, CanAsk, CanRead, Known
+from app.api.limits import finished
 from app.api.problems import documented
 from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
 from app.api.schemas.batches import (
@@ -24,7 +26,7 @@ from app.api.strict_json import StrictRoute
 from app.domain.answers import Answer
 from app.domain.batches import BatchState, SuggestionState
 from app.services import ask, batches, sheets
-from app.services.ask import Asked, StillComputing
+from app.services.ask import Asked
 from app.services.intake.csv_rows import csv_text
 
 router = APIRouter(
@@ -47,12 +49,14 @@ _NOT_FOUND = documented("not-found", "study-not-found", "batch-not-found")
         202: {"model": ComputingOut, "description": "Ask again"},
     },
 )
-def ask_for_batch(study: Name, wanted: AskIn, known: Known, write: CanAsk) -> Response:
-    try:
-        return respond(ask.ask(known, write, study, wanted.request(), _asked))
-    except StillComputing:
-        look = f"/v1/studies/{study}/batches?worker={wanted.worker}&state=open"
-        return respond(answer(ComputingOut(), 202, location=look, retry_after="5"))
+async def ask_for_batch(study: Name, wanted: AskIn, known: Known, write: CanAsk, askers: Askers) -> Response:
+    with askers.place(write.actor.key.id, "More ask than the server can answer soon; try again."):
+        job = await run_in_threadpool(ask.ask, known, write, study, wanted.request(), _asked)
+        await finished(job, wanted.wait)
+    if job.done():
+        return respond(job.result())
+    look = f"/v1/studies/{study}/batches?worker={wanted.worker}&state=open"
+    return respond(answer(ComputingOut(), 202, location=look, retry_after="5"))
 
 
 @router.get("/batches", summary="The history of batches")

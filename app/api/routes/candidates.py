@@ -1,13 +1,14 @@
 """/v1/studies/{study}/candidates"""
 
-from collections.abc import Iterator
-from itertools import chain
+from functools import partial
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from app.api.dependencies import CanManage, CanRead, Known
+from app.api.dependencies import AtLength, CanManage, CanRead, Known
+from app.api.downloads import download
 from app.api.problems import documented
 from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
 from app.api.schemas.candidates import (
@@ -22,7 +23,7 @@ from app.api.schemas.candidates import (
 from app.api.schemas.shape import Name, answer
 from app.api.spooling import Spooled, candidate_files, spooled, uploading
 from app.api.strict_json import StrictRoute
-from app.domain.access import Scope
+from app.domain.access import Actor, Scope
 from app.domain.answers import Answer
 from app.domain.candidates import Kind
 from app.services import candidate_page, candidates
@@ -30,7 +31,8 @@ from app.services.candidate_set import Candidate
 from app.services.candidates import Receipt
 from app.services.intake.csv_rows import csv_text
 from app.services.intake.declared import Declared
-from app.services.transactions import Writing
+from app.services.resources import Resources
+from app.services.transactions import Reading, Writing
 from app.services.uploads import READERS, Upload
 
 router = APIRouter(
@@ -105,8 +107,11 @@ DryRun = Annotated[bool, Query(description="Check everything, store nothing.")]
     responses=_UPLOADS | _INVALID | {201: {"model": ReceiptOut, "description": "Stored"}},
     openapi_extra=BODY,
 )
-def upload(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run: DryRun = False) -> Response:
-    return respond(candidates.upload(known, write, study, body, dry_run=dry_run, render=_receipt))
+async def upload(
+    study: Name, body: Uploaded, known: Known, write: CanUpload, at_length: AtLength, dry_run: DryRun = False
+) -> Response:
+    work = partial(candidates.upload, known, write, study, body, dry_run=dry_run, render=_receipt)
+    return respond(await at_length(work))
 
 
 @router.post(
@@ -116,8 +121,11 @@ def upload(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run:
     responses=_UPLOADS | _INVALID | {201: {"model": ReceiptOut, "description": "Stored"}},
     openapi_extra=BODY,
 )
-def append(study: Name, body: Uploaded, known: Known, write: CanUpload, dry_run: DryRun = False) -> Response:
-    return respond(candidates.append(known, write, study, body, dry_run=dry_run, render=_receipt))
+async def append(
+    study: Name, body: Uploaded, known: Known, write: CanUpload, at_length: AtLength, dry_run: DryRun = False
+) -> Response:
+    work = partial(candidates.append, known, write, study, body, dry_run=dry_run, render=_receipt)
+    return respond(await at_length(work))
 
 
 async def wanted(
@@ -138,25 +146,15 @@ async def wanted(
     response_model=CandidatePage,
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "Candidates"}},
 )
-def list_candidates(
+async def list_candidates(
     study: Name,
     read: CanRead,
     known: Known,
+    at_length: AtLength,
     query: Annotated[candidate_page.Query, Depends(wanted)],
     format: Literal["json", "csv"] = "json",  # noqa: A002
 ) -> Response:
-    believed = candidate_page.belief(known, read, study, query)
-    if format == "json":
-        return respond(answer(page_out(read(candidate_page.read_page, known, study, query, believed))))
-
-    def pieces() -> Iterator[str]:
-        with known.database.read() as connection:
-            rows = candidate_page.table_rows(connection, read.actor, known, study, query, believed)
-            yield from csv_text([str(name) for name in next(rows)], rows)
-
-    text = pieces()
-    begun = chain([next(text)], text)  # a refusal must come before the first byte
-    return StreamingResponse(begun, media_type="text/csv; charset=utf-8")
+    return await at_length(partial(_page if format == "json" else _table, study, read, known, query))
 
 
 @router.get(
@@ -173,10 +171,26 @@ def read_candidate(study: Name, key: Key, read: CanRead, known: Known) -> Candid
     "/{key:path}",
     summary="Switch a candidate off or on",
     response_model=CandidateOut,
-    responses=WRITES | documented("candidate-not-found", "study-not-found"),
+    responses=WRITES | documented("candidate-not-found", "study-not-found", "study-not-active"),
 )
 def change_candidate(study: Name, key: Key, change: CandidateChange, known: Known, write: CanManage) -> Response:
     return respond(write.once(_one, candidates.switch, known, study, key, change.available, change.reason))
+
+
+def _page(study: str, read: Reading, known: Resources, query: candidate_page.Query) -> Response:
+    believed = candidate_page.belief(known, read, study, query)
+    return respond(answer(page_out(read(candidate_page.read_page, known, study, query, believed))))
+
+
+def _table(study: str, read: Reading, known: Resources, query: candidate_page.Query) -> Response:
+    believed = candidate_page.belief(known, read, study, query)
+
+    def write(connection: Any, actor: Actor, path: FilePath) -> None:
+        rows = candidate_page.table_rows(connection, actor, known, study, query, believed)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(csv_text([str(name) for name in next(rows)], rows))
+
+    return download(lambda path: read(write, path), "text/csv; charset=utf-8")
 
 
 def _receipt(receipt: Receipt) -> Answer:

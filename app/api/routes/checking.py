@@ -1,8 +1,10 @@
 """/v1/candidates/check: what a list would be, before there is a study to upload it to."""
 
+from functools import partial
+
 from fastapi import APIRouter
 
-from app.api.dependencies import Known
+from app.api.dependencies import AtLength, Known
 from app.api.problems import documented
 from app.api.routes import COMMON
 from app.api.routes.candidates import BODY, Uploaded
@@ -19,8 +21,8 @@ router = APIRouter(prefix="/v1/candidates", tags=["candidates"], responses=COMMO
     responses=documented("unsupported-media-type", "invalid-input", "invalid-candidates"),
     openapi_extra=BODY,
 )
-def check_candidates(body: Uploaded, known: Known) -> ReceiptOut:
-    table = candidates.check(known, body)
+async def check_candidates(body: Uploaded, known: Known, at_length: AtLength) -> ReceiptOut:
+    table = await at_length(partial(candidates.check, known, body))
     return ReceiptOut(
         stored=False,
         added=len(table),

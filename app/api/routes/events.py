@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Annotated
 
-import anyio
 from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
 from app.api.dependencies import CanRead
 from app.api.problems import documented
+from app.api.pulse import Pulse
 from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.reading import EventPage, event_out
 from app.api.schemas.shape import Name
@@ -21,7 +21,6 @@ from app.services.transactions import Reading
 
 router = APIRouter(prefix="/v1/studies/{study}/events", tags=["events"], responses=COMMON | OF_A_STUDY)
 
-POLL_SECONDS = 0.5
 PAGE = 500
 
 
@@ -48,10 +47,15 @@ def beginning(
     return newest if seen is None else seen
 
 
-async def placed(request: Request, _seen: Annotated[int, Depends(beginning)]) -> AsyncIterator[Streams]:
+async def pulse(request: Request) -> Pulse:
+    found: Pulse = request.app.state.pulse
+    return found
+
+
+async def placed(request: Request, read: CanRead, _seen: Annotated[int, Depends(beginning)]) -> AsyncIterator[Streams]:
     """A place among the open streams, for as long as this one lasts."""
     streams: Streams = request.app.state.streams
-    with streams.place():
+    with streams.place(read.actor.key.id):
         yield streams
 
 
@@ -67,18 +71,23 @@ async def live_events(
     read: CanRead,
     seen: Annotated[int, Depends(beginning)],
     streams: Annotated[Streams, Depends(placed)],
+    pulse: Annotated[Pulse, Depends(pulse)],
 ) -> AsyncIterator[ServerSentEvent]:
     yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a line lost early is taken up
     with suppress(Refusal):  # deleted, or not granted any more: there is nothing more to tell
-        async for event in _follow(read, streams, study, seen):
+        async for event in _follow(read, streams, pulse, study, seen):
             yield event
 
 
-async def _follow(read: Reading, streams: Streams, study: str, seen: int) -> AsyncIterator[ServerSentEvent]:
+async def _follow(
+    read: Reading, streams: Streams, pulse: Pulse, study: str, seen: int
+) -> AsyncIterator[ServerSentEvent]:
     """Events as they are committed, by any process. (FastAPI sends a comment when there are none for a while.)"""
     while not streams.ending:
         page = await run_in_threadpool(read, events.follow, study, seen, PAGE)
         for event in page:
             yield ServerSentEvent(id=str(event.seq), event=event.type, data=event_out(event))
         seen = page[-1].seq if page else seen
-        await anyio.sleep(0 if len(page) == PAGE else POLL_SECONDS)
+        while len(page) < PAGE and not streams.ending:
+            if (await pulse.news(read, study)).concern(read.actor, study, seen):
+                break

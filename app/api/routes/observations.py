@@ -157,7 +157,7 @@ def read_observation(study: Name, number: Number, read: CanRead, known: Known, r
     responses=_CHANGES,
 )
 def correct(
-    study: Name, number: Number, correction: CorrectionIn, version: SeenVersion, known: Known, write: CanReport
+    study: Name, number: Number, correction: CorrectionIn, known: Known, write: CanReport, version: SeenVersion
 ) -> Response:
     value, reason = correction.value, correction.reason
     return respond(write.once(_corrected, observations.correct_one, known, study, number, version, value, reason))
@@ -170,7 +170,7 @@ def correct(
     responses=_CHANGES,
 )
 def retract(
-    study: Name, number: Number, retraction: RetractionIn, version: SeenVersion, known: Known, write: CanReport
+    study: Name, number: Number, retraction: RetractionIn, known: Known, write: CanReport, version: SeenVersion
 ) -> Response:
     return respond(write.once(_corrected, observations.retract_one, known, study, number, version, retraction.reason))
 

@@ -19,7 +19,7 @@ class Fine(Shape):
 
 
 @router.get("/healthz", summary="The process answers")
-def health() -> Fine:
+async def health() -> Fine:
     return Fine()
 
 

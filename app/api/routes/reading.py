@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from app.api.conditional import unless_known
-from app.api.dependencies import CanCheck, CanRead, Known
+from app.api.dependencies import AtLength, CanCheck, CanRead, Known
 from app.api.problems import documented
 from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.reading import (
@@ -33,9 +33,13 @@ MODEL = documented("conflict")
 
 
 @router.get("/summary", summary="A study at a glance", response_model=SummaryOut, responses=NOT_MODIFIED | MODEL)
-def read_summary(study: Name, request: Request, read: CanRead, known: Known, as_of: AsOf = None) -> Response:
-    found = read(studies.find, study)
-    return unless_known(request, found, lambda: summary_out(summarize(known, read, study, as_of)))
+async def read_summary(
+    study: Name, request: Request, read: CanRead, known: Known, at_length: AtLength, as_of: AsOf = None
+) -> Response:
+    def make() -> SummaryOut:
+        return summary_out(summarize(known, read, study, as_of))
+
+    return await at_length(lambda: unless_known(request, read(studies.find, study), make))
 
 
 @router.get(
@@ -44,25 +48,27 @@ def read_summary(study: Name, request: Request, read: CanRead, known: Known, as_
     response_model=CertificateAnswer,
     responses=NOT_MODIFIED | MODEL,
 )
-def read_certificate(study: Name, request: Request, read: CanRead, known: Known, as_of: AsOf = None) -> Response:
-    found = read(studies.find, study)
-    return unless_known(request, found, lambda: certificate_out(summarize(known, read, study, as_of)))
+async def read_certificate(
+    study: Name, request: Request, read: CanRead, known: Known, at_length: AtLength, as_of: AsOf = None
+) -> Response:
+    def make() -> CertificateAnswer:
+        return certificate_out(summarize(known, read, study, as_of))
+
+    return await at_length(lambda: unless_known(request, read(studies.find, study), make))
 
 
 @router.get("/trace", summary="How it went, batch by batch", response_model=TraceOut, responses=NOT_MODIFIED | MODEL)
-def read_trace(study: Name, request: Request, read: CanRead, known: Known) -> Response:
-    found = read(studies.find, study)
-
+async def read_trace(study: Name, request: Request, read: CanRead, known: Known, at_length: AtLength) -> Response:
     def make() -> TraceOut:
         issued = read(batches.list_batches, study, 0, 100_000, None, None)
         return trace_out(summarize(known, read, study), issued)
 
-    return unless_known(request, found, make)
+    return await at_length(lambda: unless_known(request, read(studies.find, study), make))
 
 
 @router.post("/verify", summary="Check the hash chain of the ledger")
-def verify(study: Name, read: CanCheck) -> VerifiedOut:
-    return verified_out(read(replay.verify, study))
+async def verify(study: Name, read: CanCheck, at_length: AtLength) -> VerifiedOut:
+    return verified_out(await at_length(lambda: read(replay.verify, study)))
 
 
 @router.post(
@@ -70,7 +76,7 @@ def verify(study: Name, read: CanCheck) -> VerifiedOut:
     summary="Compute a batch again and compare bit for bit",
     responses=documented("not-found", "study-not-found", "batch-not-found", "candidates-exhausted"),
 )
-def replay_batch(
-    study: Name, number: Annotated[int, Path(ge=1, lt=2**31)], read: CanCheck, known: Known
+async def replay_batch(
+    study: Name, number: Annotated[int, Path(ge=1, lt=2**31)], read: CanCheck, known: Known, at_length: AtLength
 ) -> ReplayedOut:
-    return replayed_out(replay.replay(known, read, study, number))
+    return replayed_out(await at_length(lambda: replay.replay(known, read, study, number)))

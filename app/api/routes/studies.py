@@ -58,7 +58,7 @@ def read_study(study: Name, read: CanRead) -> Response:
     | WRITES
     | documented("precondition-required", "precondition-failed", "forbidden-transition", "conflict"),
 )
-def change_study(study: Name, change: StudyChange, version: SeenVersion, write: CanManage) -> Response:
+def change_study(study: Name, change: StudyChange, write: CanManage, version: SeenVersion) -> Response:
     state, settings = change.new_state(), change.apply_to
     return respond(write.once(_study, studies.change, study, version, state, settings, change.reason))
 

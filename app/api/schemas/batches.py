@@ -17,7 +17,7 @@ class AskIn(Request):
     wait: float = Field(default=30.0, ge=0, le=600, description="Seconds to wait before a 202.")
 
     def request(self) -> AskRequest:
-        return AskRequest(self.worker, self.min_size, self.max_size, self.wait)
+        return AskRequest(self.worker, self.min_size, self.max_size)
 
 
 class NearOut(Shape):

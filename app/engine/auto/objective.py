@@ -81,7 +81,8 @@ class Objective:
 
     def regret_to_user(self, lower: float, upper: float) -> float:
         """How far apart two bounds in model units, lower ≤ upper, are for the user."""
-        return float(np.nan_to_num(np.abs(self.to_user(upper) - self.to_user(lower))))
+        with np.errstate(over="ignore"):
+            return float(np.nan_to_num(np.abs(self.to_user(upper) - self.to_user(lower))))
 
     def centred_at(self, mean: float) -> Self:
         """The same objective with its zero moved to `mean` (in model units): a constant prior mean."""

@@ -46,8 +46,10 @@ class Scaling:
             with np.errstate(divide="ignore"):
                 u: Array = (np.log(np.maximum(values, 0.0)) - low) / (high - low)
             return np.clip(u, -1.0, OUTSIDE)
-        with np.errstate(over="ignore"):  # halves: the difference of two finite numbers may overflow
-            u = (values / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
+        # Halves where the difference of two finite numbers may overflow; subnormal ones would lose their last bit.
+        share = 0.5 if max(-self.low, self.high) > 1 else 1.0
+        with np.errstate(over="ignore"):
+            u = (values * share - self.low * share) / (self.high * share - self.low * share)
         return np.clip(u, -OUTSIDE, OUTSIDE)
 
     def describe(self) -> dict[str, Any]:

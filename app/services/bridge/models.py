@@ -13,6 +13,7 @@ from app.services.bridge import snapshots
 from app.services.bridge.model import Array, Model, advance
 from app.services.tally import Tally, after
 from app.storage import ledger
+from app.storage.blobs import DamagedBlob
 from app.storage.candidates import Block
 from app.storage.database import Database
 
@@ -81,11 +82,18 @@ class Models:
     def _recall(self, study: Study, head: str) -> Model | None:
         model = self._cached(head)
         if model is None:
-            with self._database.read() as connection:
-                model = snapshots.load(connection, study, head, self._arrays)
+            model = self._kept(study, head)
             if model is not None:
                 self._keep(model)
         return model
+
+    def _kept(self, study: Study, head: str) -> Model | None:
+        try:
+            with self._database.read() as connection:
+                return snapshots.load(connection, study, head, self._arrays)
+        except DamagedBlob:
+            snapshots.forget(self._database, study, head)
+            return None
 
     def _events(self, study: Study, seq: int, until: int) -> list[Event]:
         with self._database.read() as connection:

@@ -49,7 +49,7 @@ def save(database: Database, study: Study, model: Model) -> None:
 
 
 def load(connection: Connection, study: Study, head: str, arrays: ArrayCache) -> Model | None:
-    """The model after the event `head`; None if it is not there, of another build, or damaged."""
+    """The model after the event `head`; None if it is not there or of another build. May raise DamagedBlob."""
     kept = engine_states.find(connection, study, head, build())
     if kept is None:
         return None
@@ -66,8 +66,13 @@ def load(connection: Connection, study: Study, head: str, arrays: ArrayCache) ->
             load_state({**record["state"], **saved}, X),
             Fit.build(record["fit"]) if record["fit"] else None,
         )
-    except (blobs.DamagedBlob, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None
+
+
+def forget(database: Database, study: Study, head: str) -> None:
+    """Drop a damaged model with its arrays, so that the next one writes them again."""
+    engine_states.forget(database, study, head, build())
 
 
 def _stacked(parts: list[Array], width: int) -> Array:

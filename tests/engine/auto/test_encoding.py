@@ -65,6 +65,12 @@ def test_a_user_may_choose_the_scale_of_a_column() -> None:
     np.testing.assert_allclose(X, [[0, 1, 0], [1 / 11, 10, 0.5], [1, 100, 1]])
 
 
+@pytest.mark.parametrize("column", [[0, 5e-324, 0], [-5e-324, 5e-324, 0], [-1.7e308, 1.7e308, 0]])
+def test_the_smallest_and_the_largest_numbers_have_a_range(column: list[float]) -> None:
+    _, X = learn(column, c0="linear")
+    assert sorted({X.min(), X.max()}) == [0, 1]
+
+
 def test_values_outside_the_learnt_range_extrapolate() -> None:
     encoding, _ = learn([0, 1, 2], [1, 10, 100])
     later = encoding.apply(np.array([[4.0, 1000], [-1, 0.001], [1, 0], [1, -5]]), np.zeros((4, 0), dtype=np.int32))

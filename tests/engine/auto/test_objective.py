@@ -111,6 +111,7 @@ def test_deviations_and_regrets_are_distances_in_the_users_units() -> None:
     plain = Objective("minimize", offset=5.0, scale=2.0)
     assert plain.std_to_user(0.3, 0.5) == pytest.approx(1.0)
     assert plain.regret_to_user(-1.0, 2.0) == pytest.approx(6.0)
+    assert np.isfinite(plain.regret_to_user(-1e308, 1e308))
     warped = Objective.learn(np.exp(np.arange(9.0)), "maximize")
     low, middle, high = warped.to_user(np.array([-1.0, 0.0, 1.0]))
     assert warped.std_to_user(0.0, 1.0) == pytest.approx((high - low) / 2)
