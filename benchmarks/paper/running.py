@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -53,6 +53,9 @@ class Trace:
     """The candidates of those."""
 
 
+Watch = Callable[[State, Trace], None]
+
+
 def settings_of(cell: Cell, noise: float) -> Settings:
     """λ = ξ², F = 1, δ = 1/T, q̄ = 2, C̃ = 2, and what the system insists on."""
     kernel = Gaussian(cell.bandwidth)
@@ -60,10 +63,10 @@ def settings_of(cell: Cell, noise: float) -> Settings:
     return SYSTEMS[cell.system].member.settings(wanted)
 
 
-def run(cell: Cell, objective: Objective, watch: Callable[[State, Trace], None] = lambda *_: None) -> Trace:
-    """The whole run; `watch` sees every state."""
+def run(cell: Cell, objective: Objective, watch: Watch = lambda *_: None, **changes: Any) -> Trace:
+    """The whole run; `watch` sees every state, `changes` are made to the settings."""
     stopwatch, trace, done = Stopwatch(), Trace(), 0
-    state = stopwatch.time(partial(begun, cell, objective, trace))
+    state = stopwatch.time(partial(begun, cell, objective, trace, **changes))
     trace.started = stopwatch.cpu
     while done < cell.steps:
         batch = stopwatch.time(partial(chosen, cell, state, len(trace.batches), done))
@@ -78,9 +81,9 @@ def run(cell: Cell, objective: Objective, watch: Callable[[State, Trace], None] 
     return trace
 
 
-def begun(cell: Cell, objective: Objective, trace: Trace) -> State:
+def begun(cell: Cell, objective: Objective, trace: Trace, **changes: Any) -> State:
     """With nothing, or with the measurements from before."""
-    settings, X = settings_of(cell, objective.noise), objective.problem.X
+    settings, X = settings_of(cell, objective.noise).but(**changes), objective.problem.X
     if cell.initial == 0:
         return start(X, settings)
     rng = rng_at(cell.repetition, "initial", 0)

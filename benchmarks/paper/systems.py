@@ -52,14 +52,14 @@ SYSTEMS = {
     "bbkb": System("Global-BBKB", FAMILY["bbkb"]),
     "bbkb-local": System("GlobalLocal-BBKB", FAMILY["bbkb-local"]),
     "bbkb-exact": System("Exact-BBKB (ours)", FAMILY["bbkb-exact"]),
-    "bbkb-letter": System("Global-BBKB to the letter", Member(choose, FAMILY["bbkb"].insists_on | LETTER)),
     "gp-bucb": System("GP-BUCB", FAMILY["gp-bucb"], {"abalone": 12.5}, sampled=False),
     "gp-bucb-global": System("GP-BUCB, improved rule", FAMILY["gp-bucb-global"], {"abalone": 12.5}, sampled=False),
-    "thompson": System("batch Thompson", Member(tempered_thompson), {"abalone": 10, "cadata": 10}, batch=30),
+    "thompson": System("batch Thompson", Member(tempered_thompson), {"abalone": 10.0, "cadata": 10.0}, batch=30),
     "bkb": System("BKB", FAMILY["bkb"]),
     "epsilon-greedy": System("ε-greedy", FAMILY["epsilon-greedy"]),
-    "gp-ucb": System("GP-UCB", FAMILY["gp-ucb"], {"abalone": 5}, sampled=False),
+    "gp-ucb": System("GP-UCB", FAMILY["gp-ucb"], {"abalone": 5.0}, sampled=False),
     "evolution": System("regularised evolution", Member(Evolution(100, 10), FAMILY["evolution"].insists_on)),
     "uniform": System("uniform", FAMILY["uniform"], batch=30),
+    "bbkb-letter": System("Global-BBKB to the letter", Member(choose, FAMILY["bbkb"].insists_on | LETTER)),
 }
 """Evolution has the population and tournament of the NAS-Bench-101 authors."""
