@@ -18,7 +18,7 @@ SEARCH_BANDWIDTHS = {0: 100.0, 2_000: 125.0}
 SWEEP = (17.5, 15.0, 12.5, 10.0, 7.5, 5.0)
 STOP_EARLY = ("gp-ucb", "epsilon-greedy")
 """No batches, and a model that grows with every step."""
-WITH_A_KERNEL = tuple(name for name in SYSTEMS if name not in {"evolution", "uniform", "bbkb-letter"})
+WITH_A_KERNEL = tuple(name for name in SYSTEMS if name not in {"evolution", "uniform", "bbkb-wide", "bbkb-strict"})
 SEARCHERS = ("bbkb", "bbkb-local", "bbkb-exact", "bkb", "gp-bucb", "thompson", "evolution", "uniform")
 
 

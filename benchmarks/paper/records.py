@@ -71,7 +71,7 @@ def hours(objective: Objective, trace: Trace) -> Array:
 def grid(steps: int) -> Numbers:
     """Evenly spaced on both scales."""
     both = np.concatenate([np.geomspace(2, steps, POINTS), np.linspace(steps / POINTS, steps, POINTS)])
-    return np.unique(np.round(both)).astype(np.int64)
+    return np.unique(np.clip(np.round(both), 1, steps)).astype(np.int64)
 
 
 @cache

@@ -72,7 +72,7 @@ def curve(records: Sequence[Record], name: str) -> tuple[Array, Array, Array]:
 
 
 def published(groups: Groups) -> dict[str, Any]:
-    """What goes into the repository: every run's figures, the mean curves, the builds and machines."""
+    """What goes into the repository: every run's figures, the mean curves (every third point), builds and machines."""
     runs = [record for records in groups.values() for record in records]
     return {
         "builds": sorted({record["build"] for record in runs}),
@@ -87,7 +87,11 @@ def published(groups: Groups) -> dict[str, Any]:
 def _curves(key: Key, records: Sequence[Record]) -> dict[str, Any]:
     means = {name: curve(records, name)[1] for name in records[0]["curves"]}
     named = dict(zip(("set", "system", "bandwidth", "steps", "initial"), key, strict=True))
-    return {**named, "n": len(records), **{name: [_rounded(value) for value in mean] for name, mean in means.items()}}
+    return {
+        **named,
+        "n": len(records),
+        **{name: [_rounded(value) for value in mean[::-3][::-1]] for name, mean in means.items()},
+    }
 
 
 def _short(figures: dict[str, float]) -> dict[str, float]:
