@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
 
-from benchmarks.paper.systems import SYSTEMS
+from benchmarks.paper.systems import SYSTEMS, VARIANTS
 
 HORIZON = 10_000
 """T of the paper; δ = 1/T in every run, also in those that stop earlier."""
@@ -18,7 +18,7 @@ SEARCH_BANDWIDTHS = {0: 100.0, 2_000: 125.0}
 SWEEP = (17.5, 15.0, 12.5, 10.0, 7.5, 5.0)
 STOP_EARLY = ("gp-ucb", "epsilon-greedy")
 """No batches, and a model that grows with every step."""
-WITH_A_KERNEL = tuple(name for name in SYSTEMS if name not in {"evolution", "uniform", "bbkb-wide", "bbkb-strict"})
+WITH_A_KERNEL = tuple(name for name in SYSTEMS if name not in {"evolution", "uniform", *VARIANTS})
 SEARCHERS = ("bbkb", "bbkb-local", "bbkb-exact", "bkb", "gp-bucb", "thompson", "evolution", "uniform")
 
 

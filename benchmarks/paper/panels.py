@@ -14,6 +14,7 @@ COLOURS = {
     "bbkb": "#0f766e",
     "bbkb-local": "#14b8a6",
     "bbkb-exact": "#0369a1",
+    "bbkb-narrow": "#365314",
     "bbkb-wide": "#65a30d",
     "bbkb-strict": "#a3b18a",
     "gp-bucb": "#c2410c",

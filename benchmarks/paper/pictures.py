@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 from benchmarks.paper.cells import HORIZON, NAS, REGRESSION, SEARCH_BANDWIDTHS, SEARCHERS, SHORT, SWEEP, WITH_A_KERNEL
 from benchmarks.paper.panels import COLOURS, Series, finish, panel
 from benchmarks.paper.summary import Groups, figure
-from benchmarks.paper.systems import SYSTEMS
+from benchmarks.paper.systems import SYSTEMS, VARIANTS
 from benchmarks.paper.tables import TITLES
 from benchmarks.plots import STYLE, save
 
@@ -22,7 +22,7 @@ def draw_all(groups: Groups, folder: Path) -> None:
     """Every picture, each under the name of its function."""
     mpl.use("agg")
     with mpl.rc_context(STYLE):
-        for draw in (regret, time, sizes, search_time, search_regret, sweep):
+        for draw in (regret, time, sizes, variants, search_time, search_regret, sweep):
             save(draw(groups), folder / draw.__name__.replace("_", "-"))
 
 
@@ -31,7 +31,18 @@ def regret(groups: Groups) -> Any:
     drawing, axes = _grid(1, 2)
     for axis, name in zip(axes[0], REGRESSION, strict=True):
         look = {"xlim": (20, HORIZON), "ylim": (0, 1.1), **LOG}
-        panel(axis, on(groups, name, HORIZON, SHORT), "regret_ratio", f"{TITLES[name]}: regret ÷ uniform", **look)
+        panel(
+            axis, _named(on(groups, name, HORIZON, SHORT)), "regret_ratio", f"{TITLES[name]}: regret ÷ uniform", **look
+        )
+    return drawing
+
+
+def variants(groups: Groups) -> Any:
+    """Global-BBKB with more and less exploration, and with a dictionary that forgets at once."""
+    drawing, axes = _grid(1, 2)
+    for axis, name in zip(axes[0], REGRESSION, strict=True):
+        series = _only(on(groups, name, HORIZON, SHORT), ("bbkb", *VARIANTS, "bkb"))
+        panel(axis, series, "regret_ratio", f"{TITLES[name]}: regret ÷ uniform", ylim=(0, 1.1), **LOG)
     return drawing
 
 
@@ -39,7 +50,7 @@ def time(groups: Groups) -> Any:
     """Section 5: seconds of the first 2,000 steps."""
     drawing, axes = _grid(1, 2)
     for axis, name in zip(axes[0], REGRESSION, strict=True):
-        panel(axis, on(groups, name, SHORT), "seconds", f"{TITLES[name]}: processor seconds", yscale="log")
+        panel(axis, _named(on(groups, name, SHORT)), "seconds", f"{TITLES[name]}: processor seconds", yscale="log")
     return drawing
 
 
@@ -106,6 +117,11 @@ def searched(groups: Groups, name: str, before: int) -> Series:
     """The records of every searcher on a table of architectures."""
     keys = {system: (name, system, SEARCH_BANDWIDTHS[before], SHORT, before) for system in SEARCHERS}
     return {system: groups[key] for system, key in keys.items() if key in groups}
+
+
+def _named(series: Series) -> Series:
+    """The systems of the paper."""
+    return {system: records for system, records in series.items() if system not in VARIANTS}
 
 
 def _only(series: Series, systems: Iterable[str]) -> Series:
