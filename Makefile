@@ -9,7 +9,7 @@ export UV_SYSTEM_CERTS := true
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"
 
-.PHONY: setup serve test browser check format lock bench prove clean
+.PHONY: setup serve test browser check format lock bench bench-full prove clean
 
 setup: .venv/ready ## the virtual environment with everything, from hash-locked requirements
 
@@ -42,9 +42,15 @@ format: setup ## put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup ## the quick form of the engine's benchmarks, on a generated problem
+bench: setup ## a subset of the benchmarks in minutes, beside the ratios committed
 	$(BIN)/python -m benchmarks.engine --set generated --horizon 500
 	$(BIN)/python -m benchmarks.engine --set generated --horizon 100 --check
+	$(BIN)/python -m benchmarks.paper check
+
+bench-full: setup ## all benchmarks, for days; goes on where it was interrupted
+	$(BIN)/python -m benchmarks.paper run
+	$(BIN)/python -m benchmarks.paper theory
+	$(BIN)/python -m benchmarks.paper report
 
 prove: MINUTES ?= 30
 prove: setup ## try to break every promise for MINUTES, and write what came of it into docs/guarantees.md

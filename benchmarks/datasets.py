@@ -41,8 +41,8 @@ class Problem:
 
 def load(name: str, folder: Path = FOLDER, seed: int = 0) -> Problem:
     """The named set as a problem, rows permuted by the seed."""
-    *columns, objective = _columns(_path(name, folder))
-    X = np.column_stack([part for column in columns for part in _numeric(column)])
+    *features, objective = columns(name, folder)
+    X = np.column_stack([part for column in features for part in encoded(column)])
     y = np.array(objective, dtype=float) * (-1 if name in MINIMISED else 1)
     return permuted(Problem(name, standardised(X), (y - y.min()) / np.ptp(y)), seed)
 
@@ -77,13 +77,14 @@ def _path(name: str, folder: Path) -> Path:
     return path
 
 
-def _columns(path: Path) -> list[tuple[str, ...]]:
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+def columns(name: str, folder: Path = FOLDER) -> list[tuple[str, ...]]:
+    """The named set as it is written, the objective last."""
+    with gzip.open(_path(name, folder), "rt", encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return list(zip(*rows, strict=True))
 
 
-def _numeric(column: tuple[str, ...]) -> list[Array]:
+def encoded(column: tuple[str, ...]) -> list[Array]:
     """One column of numbers, or one column of 0 and 1 for every category."""
     try:
         return [np.array(column, dtype=float)]

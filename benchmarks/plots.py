@@ -44,7 +44,7 @@ def plot_runs(traces: Sequence[Trace], title: str, path: Path) -> None:
         sizes.set(title="size of each batch", xlabel="measurements", yscale="log")
         sizes.yaxis.set_major_formatter(PLAIN)
         figure.suptitle(title, x=0.005, ha="left", color=GREY)
-        _save(figure, path)
+        save(figure, path)
 
 
 def plot_scaling(candidates: dict[str, Any], members: dict[str, Any], path: Path) -> None:
@@ -53,7 +53,7 @@ def plot_scaling(candidates: dict[str, Any], members: dict[str, Any], path: Path
         figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
         _plot_growth(axes[0], candidates["A"], candidates["seconds"], 1, "candidates", "linear")
         _plot_growth(axes[1], members["m"], members["seconds"], 2, "members of the dictionary", "quadratic")
-        _save(figure, path)
+        save(figure, path)
 
 
 def _plot_growth(axis: Any, sizes: list[int], seconds: list[float], power: int, what: str, allowed: str) -> None:
@@ -80,7 +80,8 @@ def _label(axis: Any, text: str, at: tuple[float, float], colour: str) -> None:
     axis.annotate(text, at, xytext=(-4, 4), textcoords="offset points", ha="right", va="bottom", color=colour)
 
 
-def _save(figure: Any, path: Path) -> None:
+def save(figure: Any, path: Path) -> None:
+    """As SVG and as PNG, the same bytes for the same figure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path.with_name(f"{path.name}.svg"), metadata={"Date": None})
     figure.savefig(path.with_name(f"{path.name}.png"), dpi=160)

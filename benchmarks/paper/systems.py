@@ -1,0 +1,81 @@
+"""Every system of the experiments: a member of the engine's family, with the bandwidths of the appendix."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from app.engine import FAMILY, Ask, Batch, Member, State, beta, rng_at
+from app.engine.arrays import Flags
+from app.engine.baselines import Evolution
+from app.engine.baselines.fixed import best, fixed_size
+from app.engine.baselines.thompson import sample
+from app.engine.batch import choose
+
+TEMPERED = 10
+"""The appendix divides the β of Thompson sampling by this."""
+
+
+def tempered_thompson(state: State, ask: Ask) -> Batch:
+    """Thompson sampling as in the appendix: deviations of β/10 times √leverage, where the posterior's are √λ times."""
+    rng = rng_at(state.settings.seed, "thompson", ask.number)
+    unseen, width = np.sqrt(state.residual), beta(state) / TEMPERED / np.sqrt(state.settings.lam)
+
+    def pick(allowed: Flags) -> tuple[int, float]:
+        return best(state.mean + width * (sample(state, unseen, rng) - state.mean), allowed)
+
+    return fixed_size(state, ask, pick)
+
+
+@dataclass(frozen=True)
+class System:
+    """How it chooses and what is particular to it."""
+
+    label: str
+    member: Member
+    bandwidths: dict[str, float] = field(default_factory=dict)
+    """Where they are not those of BBKB."""
+    batch: int = 1
+    """The size of its batches, if it has no rule."""
+    sampled: bool = True
+    """Its model is no larger than the dictionary; the others keep all that was measured."""
+
+    def bandwidth(self, name: str) -> float:
+        """On the set of that name: the appendix's table."""
+        return self.bandwidths.get(name, BANDWIDTHS[name])
+
+
+BANDWIDTHS = {"abalone": 17.5, "cadata": 12.5, "generated": 10.0}
+
+
+def sober(state: State, ask: Ask) -> Batch:
+    """BBKB with the α = β of the sequential systems: what a batch costs in confidence is not paid for."""
+    return choose(state, replace(ask, alpha=beta(state)))
+
+
+def altered(**changes: Any) -> Member:
+    """Global-BBKB with settings nearer to the paper's letter than ours."""
+    return Member(choose, FAMILY["bbkb"].insists_on | changes)
+
+
+SYSTEMS = {
+    "bbkb": System("Global-BBKB", FAMILY["bbkb"]),
+    "bbkb-local": System("GlobalLocal-BBKB", FAMILY["bbkb-local"]),
+    "bbkb-exact": System("Exact-BBKB (ours)", FAMILY["bbkb-exact"]),
+    "gp-bucb": System("GP-BUCB", FAMILY["gp-bucb"], {"abalone": 12.5}, sampled=False),
+    "gp-bucb-global": System("GP-BUCB, improved rule", FAMILY["gp-bucb-global"], {"abalone": 12.5}, sampled=False),
+    "thompson": System("batch Thompson", Member(tempered_thompson), {"abalone": 10.0, "cadata": 10.0}, batch=30),
+    "bkb": System("BKB", FAMILY["bkb"]),
+    "epsilon-greedy": System("ε-greedy", FAMILY["epsilon-greedy"]),
+    "gp-ucb": System("GP-UCB", FAMILY["gp-ucb"], {"abalone": 5.0}, sampled=False),
+    "evolution": System("regularised evolution", Member(Evolution(100, 10), FAMILY["evolution"].insists_on)),
+    "uniform": System("uniform", FAMILY["uniform"], batch=30),
+    "bbkb-narrow": System("Global-BBKB, α = β", Member(sober, FAMILY["bbkb"].insists_on)),
+    "bbkb-wide": System("Global-BBKB, α = C̃β", altered(confidence="paper")),
+    "bbkb-strict": System("Global-BBKB, strict", altered(resparsify="strict")),
+}
+"""Evolution has the population and tournament of the NAS-Bench-101 authors."""
+
+VARIANTS = ("bbkb-narrow", "bbkb-wide", "bbkb-strict")
+"""To find causes. The engine's α is √C̃·β and the paper's C̃·β; and in the paper, members that lose the draw leave the
+dictionary at once (strict)."""
