@@ -9,7 +9,10 @@ export UV_SYSTEM_CERTS := true
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"
 
-.PHONY: setup serve test browser check format lock bench prove clean
+PEERS := ax baybe bofire botorch optuna sklearn syne_tune
+WITH_TORCH := ax baybe bofire botorch optuna
+
+.PHONY: setup serve test browser check format lock bench peers prove clean
 
 setup: .venv/ready ## the virtual environment with everything, from hash-locked requirements
 
@@ -46,6 +49,14 @@ bench: setup ## the quick form of the engine's benchmarks, on a generated proble
 	$(BIN)/python -m benchmarks.engine --set generated --horizon 500
 	$(BIN)/python -m benchmarks.engine --set generated --horizon 100 --check
 
+peers: $(PEERS:%=.peers/%/ready) ## an environment for each peer of the benchmarks; torch comes last, from wherever pip finds it
+
+.peers/%/ready: requirements/peers/%.lock requirements/peers/torch.txt | setup
+	$(PYTHON) -m venv .peers/$*
+	$(UV) pip install --quiet --python .peers/$* --no-deps --require-hashes -r $<
+	$(if $(filter $*,$(WITH_TORCH)),.peers/$*/bin/python -m pip install --quiet -r requirements/peers/torch.txt)
+	touch $@
+
 prove: setup ## the promises at length: whole studies over several server processes
 	$(BIN)/python -m pytest -n 2 tests/journeys
 
@@ -54,6 +65,8 @@ lock: setup ## resolve the requirements anew
 	$(COMPILE) --group pyproject.toml:build -o requirements/build.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch -o requirements/server.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch --group dev --group bench -o requirements/dev.lock
+	for peer in $(PEERS); do $(COMPILE) requirements/peers/$$peer.in -c requirements/peers/torch.txt \
+		--excludes requirements/peers/cuda.txt --no-emit-package torch -o requirements/peers/$$peer.lock || exit 1; done
 
 clean: ## forget the environment and the caches (never the data)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
