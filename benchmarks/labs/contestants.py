@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 
-from benchmarks.labs.policies import POLICIES, MakePolicy, Policy
+from benchmarks.labs.policies import POLICIES, MakePolicy, Policy, common_start
 from benchmarks.labs.product import Nextbatch, serving
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
@@ -12,8 +12,10 @@ from benchmarks.peers.catalogue import CATALOGUE, Listed
 from benchmarks.peers.link import Link, python_of
 from benchmarks.peers.policy import Peer
 
-OURS = "nextbatch"
-CONTESTANTS = (*POLICIES, OURS, *CATALOGUE)
+OURS, SAME_START = "nextbatch", "nextbatch, same start"
+"""With its own first batch, and with the one that the peers get."""
+
+CONTESTANTS = (*POLICIES, OURS, SAME_START, *CATALOGUE)
 
 
 def installed(policy: str) -> bool:
@@ -31,7 +33,11 @@ def contestants() -> Iterator[dict[str, MakePolicy]]:
         def ours(table: Table, protocol: Protocol, seed: int) -> Policy:
             return Nextbatch(service(), table, protocol, seed)
 
+        def same_start(table: Table, protocol: Protocol, seed: int) -> Policy:
+            return Nextbatch(service(), table, protocol, seed, common_start(table, protocol, seed))
+
         def peer(listed: Listed, table: Table, protocol: Protocol, seed: int) -> Policy:
             return Peer(link(listed.adapter), listed.variant, table, protocol, seed)
 
-        yield POLICIES | {OURS: ours} | {name: partial(peer, listed) for name, listed in CATALOGUE.items()}
+        peers = {name: partial(peer, listed) for name, listed in CATALOGUE.items()}
+        yield POLICIES | {OURS: ours, SAME_START: same_start} | peers

@@ -25,6 +25,8 @@ from app.engine.auto import (
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
 
+FIRST = 5
+
 
 class Policy(ABC):
     """One study under way."""
@@ -90,6 +92,12 @@ class Auto(Policy):
         if self.model is None or needs_refit(self.model, observed):
             self.model = fit(self.X, self.layout, observed, self.direction, self.model)
         return begin(self.X, self.model, observed, self.options, self.seed), self.model
+
+
+def common_start(table: Table, protocol: Protocol, seed: int) -> Numbers:
+    """A first batch at random, at least FIRST, that everybody can be given."""
+    order = rng_at(seed, f"first {table.name}", 0).permutation(len(table.truth))
+    return order[: max(FIRST, protocol.q)].astype(np.int64)
 
 
 def sign_of(table: Table) -> float:

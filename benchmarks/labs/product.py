@@ -17,7 +17,7 @@ from app.engine.auto import Observed
 from benchmarks.labs.policies import Policy
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
-from nextbatch import Batch, Blocking, Client, Study
+from nextbatch import Blocking, Client, Study
 from tests.server import running
 
 Repeats = Literal["auto", "never"]
@@ -60,18 +60,21 @@ def serving() -> Iterator[Service]:
 
 
 class Nextbatch(Policy):
-    """A study on the server in auto mode."""
+    """A study on the server in auto mode, beginning with its own first batch or with the one given."""
 
-    def __init__(self, service: Service, table: Table, protocol: Protocol, seed: int) -> None:
-        self._service = service
+    def __init__(
+        self, service: Service, table: Table, protocol: Protocol, seed: int, first: Numbers | None = None
+    ) -> None:
+        self._service, self._first, self._told = service, first, 0
         self._study = service.begin(table, seed, "auto" if protocol.noisy else "never")
-        self._batch: Batch[Blocking] | None = None
 
     def ask(self, observed: Observed, size: int) -> Numbers:
         """The first batch may be larger, as the server likes."""
+        if observed.size == 0 and self._first is not None:
+            return self._first
         self._report(observed)
-        self._batch = self._study.ask(min_size=size, max_size=size if observed.size else None)
-        return np.array([int(one.key) for one in self._batch for _ in range(one.replicates)], dtype=np.int64)
+        batch = self._study.ask(min_size=size, max_size=size if observed.size else None)
+        return np.array([int(one.key) for one in batch for _ in range(one.replicates)], dtype=np.int64)
 
     def recommend(self, observed: Observed) -> int:
         self._report(observed)
@@ -84,9 +87,11 @@ class Nextbatch(Policy):
         return self._service.processor()
 
     def _report(self, observed: Observed) -> None:
-        if self._batch is not None:
-            values = observed.values[-len(self._batch) :]
-            self._batch.report({one.key: value for one, value in zip(self._batch, values, strict=True)})
+        """What is new."""
+        pairs = zip(observed.numbers[self._told :], observed.values[self._told :], strict=True)
+        if lines := [{"key": str(number), "value": float(value)} for number, value in pairs]:
+            self._study.report(lines)
+        self._told = observed.size
 
 
 def _rows(table: Table) -> list[dict[str, float | str]]:

@@ -2,23 +2,20 @@
 
 import numpy as np
 
-from app.engine import rng_at
 from app.engine.arrays import Numbers
 from app.engine.auto import Observed
-from benchmarks.labs.policies import Policy, sign_of
+from benchmarks.labs.policies import Policy, common_start, sign_of
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
 from benchmarks.peers.link import Link, given
 
-FIRST = 5
-"""Least size of the first batch, drawn at random: the same for every peer."""
-
 
 class Peer(Policy):
+    """Begins with the common first batch."""
+
     def __init__(self, link: Link, variant: str, table: Table, protocol: Protocol, seed: int) -> None:
         self._link, self._sign, self._told = link, sign_of(table), 0
-        first = rng_at(seed, f"first {table.name}", 0).permutation(len(table.truth))
-        self._first = first[: max(FIRST, protocol.q)].astype(np.int64)
+        self._first = common_start(table, protocol, seed)
         link.start(variant=variant, noisy=protocol.noisy, seed=seed, **given(table))
 
     def ask(self, observed: Observed, size: int) -> Numbers:

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.engine import rng_at
 from benchmarks.labs.__main__ import main
 from benchmarks.labs.contestants import contestants
-from benchmarks.labs.policies import Auto, Random
+from benchmarks.labs.policies import Auto, Random, common_start
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.records import Record
 from benchmarks.labs.simulation import simulate
@@ -69,6 +70,17 @@ def test_ours_through_the_client_is_auto_mode(table: Table) -> None:
         served = simulate(table, protocol, 0, "nextbatch", make["nextbatch"])
     assert served.regrets == simulate(table, protocol, 0, "auto", Auto).regrets
     assert served.processor > 0
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_ours_can_begin_where_the_peers_do(table: Table, noisy: bool) -> None:
+    protocol = Protocol(20, 4, noisy)
+    with contestants() as make:
+        record = simulate(table, protocol, 0, "same start", make["nextbatch, same start"])
+    shuffled = table.permuted(rng_at(0, "labs toy", 0).permutation(40))
+    regrets = (19 - shuffled.truth) / 19
+    assert record.regrets[:5] == pytest.approx(regrets[common_start(shuffled, protocol, 0)], abs=1e-6)
+    assert record.simple <= 1 / 19
 
 
 def test_a_run_goes_on_where_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
