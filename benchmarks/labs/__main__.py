@@ -16,9 +16,10 @@ from benchmarks.labs.plots import plot_labs
 from benchmarks.labs.protocol import PROTOCOLS
 from benchmarks.labs.records import Key, Record
 from benchmarks.labs.simulation import simulate
-from benchmarks.labs.summary import FIGURES, against, per_policy, per_table
+from benchmarks.labs.summary import FIGURES, against, per_policy, per_table, standings
 from benchmarks.labs.tables import LABS, REPLICATED, load
 from benchmarks.lines import append, read
+from benchmarks.peers.catalogue import CATALOGUE
 from benchmarks.peers.link import PeerError
 
 RESULTS, PLOTS = Path("benchmarks/results"), Path("docs/benchmarks")
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
 
 def show(records: Sequence[Record], options: argparse.Namespace) -> None:
     """The tables, and with `plot` the figures."""
-    print(per_policy(records), against(records, OURS), sep="\n\n")
+    print(per_policy(records), against(records, OURS), standings(records, OURS, CATALOGUE), sep="\n\n")
     for protocol in dict.fromkeys(record.protocol for record in records):
         own = [record for record in records if record.protocol == protocol]
         print(f"\n{protocol}: {options.figure}\n", per_table(own, options.figure), sep="\n")

@@ -1,16 +1,20 @@
 """Means over seeds for every table, over tables for every policy, and paired differences, with standard errors."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
+from app.engine.arrays import Array
 from benchmarks.labs.records import Record
 
 FIGURES = ("simple", "hit", "cumulative", "recommended", "seconds", "processor")
 PAIRED = ("simple", "hit", "cumulative", "recommended")
+STANDING = ("simple", "cumulative", "recommended")
 CERTAIN = 1.96
 """Standard errors on either side of a 95 % interval."""
+
+Pair = tuple[Record, Record]
 
 
 def per_policy(records: Iterable[Record]) -> str:
@@ -39,11 +43,20 @@ def against(records: Iterable[Record], ours: str) -> str:
     """A Markdown table: ours minus each other policy on the same tables and seeds, with 95 % intervals."""
     lines = [_row("protocol", "ours minus", "studies", *PAIRED), _row(*["---"] * (3 + len(PAIRED)))]
     for (protocol,), group in _grouped(records, "protocol"):
-        mine = {(record.table, record.seed): record for record in group if record.policy == ours}
-        for (policy,), part in _grouped(group, "policy"):
-            pairs = [(mine[one.table, one.seed], one) for one in part if (one.table, one.seed) in mine]
-            if policy != ours and pairs:
-                lines.append(_row(protocol, policy, len(pairs), *(_difference(pairs, figure) for figure in PAIRED)))
+        for policy, pairs in _pairs(group, ours).items():
+            lines.append(_row(protocol, policy, len(pairs), *(_difference(pairs, figure) for figure in PAIRED)))
+    return "\n".join(lines)
+
+
+def standings(records: Iterable[Record], ours: str, peers: Collection[str]) -> str:
+    """A Markdown table: on how many tables ours is above no peer in the mean over the seeds that both have."""
+    lines = [_row("protocol", "tables", *STANDING), _row(*["---"] * (2 + len(STANDING)))]
+    for (protocol,), group in _grouped(records, "protocol"):
+        known = [record for record in group if record.policy in {ours, *peers}]
+        tables = [pairs for _, part in _grouped(known, "table") if (pairs := _pairs(part, ours))]
+        if tables:
+            counts = (sum(_above_nobody(pairs, figure) for pairs in tables) for figure in STANDING)
+            lines.append(_row(protocol, len(tables), *counts))
     return "\n".join(lines)
 
 
@@ -54,8 +67,26 @@ def shared(records: Iterable[Record]) -> list[Record]:
     return [record for record in records if all(record.table in those for those in tables)]
 
 
-def _difference(pairs: Sequence[tuple[Record, Record]], figure: str) -> str:
-    values = np.array([float(getattr(mine, figure)) - getattr(other, figure) for mine, other in pairs])
+def _pairs(records: Iterable[Record], ours: str) -> dict[str, list[Pair]]:
+    """Ours and the other's study of the same table with the same seed, for every other policy that has any."""
+    records = list(records)
+    mine = {(record.table, record.seed): record for record in records if record.policy == ours}
+    others = [record for record in records if record.policy != ours and (record.table, record.seed) in mine]
+    return {
+        policy: [(mine[one.table, one.seed], one) for one in part] for (policy,), part in _grouped(others, "policy")
+    }
+
+
+def _above_nobody(pairs: dict[str, list[Pair]], figure: str) -> bool:
+    return all(_differences(those, figure).mean() <= 0 for those in pairs.values())
+
+
+def _differences(pairs: Sequence[Pair], figure: str) -> Array:
+    return np.array([float(getattr(mine, figure)) - getattr(other, figure) for mine, other in pairs])
+
+
+def _difference(pairs: Sequence[Pair], figure: str) -> str:
+    values = _differences(pairs, figure)
     return f"{values.mean():+.4f} ± {CERTAIN * values.std() / np.sqrt(len(values)):.4f}"
 
 

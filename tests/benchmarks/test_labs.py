@@ -13,7 +13,7 @@ from benchmarks.labs.policies import Auto, Random, common_start
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.records import Record
 from benchmarks.labs.simulation import simulate
-from benchmarks.labs.summary import against, per_policy, per_table, shared
+from benchmarks.labs.summary import against, per_policy, per_table, shared, standings
 from benchmarks.labs.tables import Table, load
 from benchmarks.lines import read
 
@@ -121,3 +121,10 @@ def test_differences_are_between_equal_tables_and_seeds() -> None:
     ours = [record_of("ours", "x", seed, 0.1) for seed in range(3)]
     others = [record_of("other", "x", 0, 0.3), record_of("other", "x", 1, 0.1), record_of("other", "y", 0, 9.0)]
     assert "| T60 q5 | other | 2 | -0.1000 ± 0.1386 |" in against(ours + others, "ours")
+
+
+def test_ours_stands_well_on_a_table_where_no_peer_is_below() -> None:
+    ours = [record_of("ours", table, seed, 0.1) for table in "xyz" for seed in range(2)]
+    peers = [record_of("p", "x", 0, 0.1), record_of("p", "y", 0, 0.3), record_of("p", "y", 1, 0.0)]
+    others = [record_of("q", "y", 0, 0.0), record_of("random", "z", 0, 0.0)]
+    assert "| T60 q5 | 2 | 1 | 2 | 2 |" in standings(ours + peers + others, "ours", ["p", "q"])
