@@ -9,7 +9,10 @@ export UV_SYSTEM_CERTS := true
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"
 
-.PHONY: setup serve test browser check format lock bench bench-full prove clean
+PEERS := ax baybe bofire botorch optuna sklearn syne_tune
+WITH_TORCH := ax baybe bofire botorch optuna
+
+.PHONY: setup serve test browser check format lock bench bench-full peers prove clean
 
 setup: .venv/ready ## the virtual environment with everything, from hash-locked requirements
 
@@ -56,11 +59,21 @@ prove: MINUTES ?= 30
 prove: setup ## try to break every promise for MINUTES, and write what came of it into docs/guarantees.md
 	$(BIN)/python -m tests.reliability --minutes $(MINUTES)
 
+peers: $(PEERS:%=.peers/%/ready) ## an environment for each peer of the benchmarks; torch comes last, from wherever pip finds it
+
+.peers/%/ready: requirements/peers/%.lock requirements/peers/torch.txt | setup
+	$(PYTHON) -m venv .peers/$*
+	$(UV) pip install --quiet --python .peers/$* --no-deps --require-hashes -r $<
+	$(if $(filter $*,$(WITH_TORCH)),.peers/$*/bin/python -m pip install --quiet -r requirements/peers/torch.txt)
+	touch $@
+
 lock: setup ## resolve the requirements anew
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock
 	$(COMPILE) --group pyproject.toml:build -o requirements/build.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch -o requirements/server.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch --group dev --group bench -o requirements/dev.lock
+	for peer in $(PEERS); do $(COMPILE) requirements/peers/$$peer.in -c requirements/peers/torch.txt \
+		--excludes requirements/peers/cuda.txt --no-emit-package torch -o requirements/peers/$$peer.lock || exit 1; done
 
 clean: ## forget the environment and the caches (never the data)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

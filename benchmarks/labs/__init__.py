@@ -1,7 +1,8 @@
 """Simulated labs: real tables of candidates whose every value is known, so that a study can be replayed from the table.
 
-    python -m benchmarks.labs run --data FOLDER --out runs.jsonl
-    python -m benchmarks.labs table runs.jsonl
+    python -m benchmarks.labs --quick
+    python -m benchmarks.labs run --policies nextbatch --protocols "T60 q5" "T120 q10"
+    python -m benchmarks.labs plot
 
-Reading order: tables, protocol, policies, simulation, records, summary.
+Reading order: tables, protocol, policies, product, contestants, simulation, records, summary, plots.
 """

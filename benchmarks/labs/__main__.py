@@ -1,62 +1,94 @@
-"""Run simulated labs in this process, resumably, or print the tables of what has been run."""
+"""Run simulated labs, resumably, and print the tables of what has been run."""
 
 import argparse
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
 from pathlib import Path
 
+from rich.progress import track
 from threadpoolctl import threadpool_limits
 
-from benchmarks.labs.policies import POLICIES
+from benchmarks.datasets import FOLDER
+from benchmarks.labs.contestants import CONTESTANTS, OURS, contestants, installed
+from benchmarks.labs.plots import plot_labs
 from benchmarks.labs.protocol import PROTOCOLS
-from benchmarks.labs.records import append, read
+from benchmarks.labs.records import Key, Record
 from benchmarks.labs.simulation import simulate
-from benchmarks.labs.summary import FIGURES, per_policy, per_table
-from benchmarks.labs.tables import LABS, load
+from benchmarks.labs.summary import FIGURES, against, per_policy, per_table, standings
+from benchmarks.labs.tables import LABS, REPLICATED, load
+from benchmarks.lines import append, read
+from benchmarks.peers.catalogue import CATALOGUE
+from benchmarks.peers.link import PeerError
+
+RESULTS, PLOTS = Path("benchmarks/results"), Path("docs/benchmarks")
+COMPARED = ("random", OURS, "BayBE", "BoTorch qLogNEI", "BoTorch qUCB", "Optuna GP")
+QUICK = {"tables": ("agnp", "hpo_svm_letter", "esol_descriptors"), "seeds": "0:2", "out": RESULTS / "labs-quick.jsonl"}
 
 
-def main() -> None:
-    arguments = _parser().parse_args()
-    if arguments.command == "run":
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    if parser.parse_args(arguments).quick:
+        parser.set_defaults(**QUICK, policies=[policy for policy in COMPARED if installed(policy)])
+    options = parser.parse_args(arguments)
+    if options.command == "run":
         with threadpool_limits(1):
-            run(arguments)
-    else:
-        records = [record for path in arguments.files for record in read(path)]
-        print(per_policy(records), per_table(records, arguments.figure), sep="\n\n")
+            run(options)
+    show(read(options.out, Record), options)
+    return 0
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Every study asked for that the file does not hold yet."""
-    done = {record.key for record in read(arguments.out)}
-    protocol = PROTOCOLS[arguments.protocol]
-    for name in arguments.tables:
-        table = load(arguments.data, name, protocol.noisy)
-        for seed in _seeds(arguments.seeds):
-            for policy in arguments.policies:
-                if (policy, name, protocol.name, seed) not in done:
-                    append(arguments.out, simulate(table, protocol, seed, policy, POLICIES[policy]))
-        print(name, "done", flush=True)
+def run(options: argparse.Namespace) -> None:
+    """Every study asked for that the file does not hold yet; all tables and policies with one seed, then the next."""
+    done = {record.key for record in read(options.out, Record)}
+    table = cache(lambda name, noisy: load(options.data, name, noisy))
+    wanted = [study for study in _studies(options) if study not in done]
+    with contestants() as make:
+        for policy, name, protocol, seed in track(wanted, "studies"):
+            of = PROTOCOLS[protocol]
+            try:
+                append(options.out, simulate(table(name, of.noisy), of, seed, policy, make[policy]))
+            except PeerError as error:
+                print(f"{policy} failed on {name}, {protocol}, seed {seed}:\n{error}", file=sys.stderr)
 
 
-def _seeds(text: str) -> Iterator[int]:
+def show(records: Sequence[Record], options: argparse.Namespace) -> None:
+    """The tables, and with `plot` the figures."""
+    print(per_policy(records), against(records, OURS), standings(records, OURS, CATALOGUE), sep="\n\n")
+    for protocol in dict.fromkeys(record.protocol for record in records):
+        own = [record for record in records if record.protocol == protocol]
+        print(f"\n{protocol}: {options.figure}\n", per_table(own, options.figure), sep="\n")
+        if options.command == "plot":
+            plot_labs(own, OURS, protocol, options.plots / f"labs-{protocol.replace(' ', '-')}")
+
+
+def _studies(options: argparse.Namespace) -> Iterator[Key]:
+    for protocol, seed in product(options.protocols, _seeds(options.seeds)):
+        tables = options.tables or (REPLICATED if PROTOCOLS[protocol].noisy else LABS)
+        for name, policy in product(tables, options.policies):
+            yield policy, name, protocol, seed
+
+
+def _seeds(text: str) -> range:
     first, _, last = text.partition(":")
-    yield from range(int(first), int(last))
+    return range(int(first), int(last))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="benchmarks.labs", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    doing = commands.add_parser("run", help="simulate studies")
-    doing.add_argument("--data", type=Path, required=True, help="folder of the tables")
-    doing.add_argument("--out", type=Path, required=True, help="file of records, one line of JSON each")
-    doing.add_argument("--tables", nargs="+", default=list(LABS))
-    doing.add_argument("--policies", nargs="+", default=["auto"], choices=list(POLICIES))
-    doing.add_argument("--protocol", default="T60 q5", choices=list(PROTOCOLS))
-    doing.add_argument("--seeds", default="0:20", help="first:last, the last not included")
-    showing = commands.add_parser("table", help="print means")
-    showing.add_argument("files", nargs="+", type=Path)
-    showing.add_argument("--figure", default="simple", choices=FIGURES)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.labs", description=__doc__)
+    parser.add_argument("command", nargs="?", choices=("run", "table", "plot"), default="run")
+    parser.add_argument("--quick", action="store_true", help="small tables, two seeds, whoever is installed")
+    parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the tables")
+    parser.add_argument("--out", type=Path, default=RESULTS / "labs.jsonl", help="records, one line of JSON each")
+    parser.add_argument("--plots", type=Path, default=PLOTS, help="folder of the figures")
+    parser.add_argument("--tables", nargs="+", help="default: the labs, or those with replicates if noisy")
+    parser.add_argument("--policies", nargs="+", default=COMPARED, choices=CONTESTANTS)
+    parser.add_argument("--protocols", nargs="+", default=["T60 q5"], choices=list(PROTOCOLS))
+    parser.add_argument("--seeds", default="0:20", help="first:last, the last not included")
+    parser.add_argument("--figure", default="simple", choices=FIGURES, help="of the table by data set")
     return parser
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

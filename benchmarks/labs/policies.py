@@ -1,7 +1,8 @@
 """Who chooses: a policy sees a table without its values, then the measurements so far."""
 
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Protocol as Interface
 
 import numpy as np
 
@@ -24,24 +25,30 @@ from app.engine.auto import (
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
 
+FIRST = 5
 
-class Policy(Interface):
+
+class Policy(ABC):
     """One study under way."""
 
+    @abstractmethod
     def ask(self, observed: Observed, size: int) -> Numbers:
         """The next candidates, at most `size` of them unless it is the first batch."""
-        ...
 
+    @abstractmethod
     def recommend(self, observed: Observed) -> int:
         """The candidate to use in the end."""
-        ...
+
+    def processor(self) -> float:
+        """Seconds of processor time used so far by what chooses: this process, unless it is another."""
+        return time.process_time()
 
 
-class Random:
+class Random(Policy):
     """Uniform, without replacement."""
 
     def __init__(self, table: Table, protocol: Protocol, seed: int) -> None:
-        self._order, self._sign = rng_at(seed, "random", 0).permutation(len(table.truth)), _sign(table)
+        self._order, self._sign = rng_at(seed, "random", 0).permutation(len(table.truth)), sign_of(table)
         self._size = protocol.q
 
     def ask(self, observed: Observed, size: int) -> Numbers:
@@ -51,7 +58,7 @@ class Random:
         return int(observed.numbers[np.argmax(self._sign * observed.values)])
 
 
-class Auto:
+class Auto(Policy):
     """Auto mode, called as the service calls it."""
 
     def __init__(self, table: Table, protocol: Protocol, seed: int, options: Options | None = None) -> None:
@@ -87,7 +94,14 @@ class Auto:
         return begin(self.X, self.model, observed, self.options, self.seed), self.model
 
 
-def _sign(table: Table) -> float:
+def common_start(table: Table, protocol: Protocol, seed: int) -> Numbers:
+    """A first batch at random, at least FIRST, that everybody can be given."""
+    order = rng_at(seed, f"first {table.name}", 0).permutation(len(table.truth))
+    return order[: max(FIRST, protocol.q)].astype(np.int64)
+
+
+def sign_of(table: Table) -> float:
+    """What makes larger values better."""
     return 1.0 if table.direction == "maximize" else -1.0
 
 

@@ -1,8 +1,7 @@
-"""What is kept of a study: its figures, a line of JSON each, so that an interrupted run goes on where it was."""
+"""What is kept of a study: its figures."""
 
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -31,7 +30,11 @@ class Record:
     recommended: float
     """Regret of the candidate recommended in the end."""
     seconds: float
-    """Mean of all asks after the first."""
+    """Mean of all asks after the first; it tells the values measured since, too."""
+    processor: float = float("nan")
+    """The same in seconds of processor time; unknown in records made before it was measured."""
+    regrets: tuple[float, ...] = ()
+    """Of every measurement, in order."""
 
     @classmethod
     def of(
@@ -42,13 +45,14 @@ class Record:
         policy: str,
         numbers: Numbers,
         recommended: int,
-        seconds: list[float],
+        spent: Sequence[tuple[float, float]],
     ) -> Self:
-        """The figures of the candidates measured, in order."""
+        """The figures of the candidates measured, in order, and of the seconds of every ask."""
         truth = table.truth if table.direction == "maximize" else -table.truth
         regret = truth.max() - truth
         width = np.ptp(truth)
         top = np.sort(truth)[-max(1, round(0.01 * len(truth)))]
+        seconds, processor = np.mean(spent[1:] or spent, axis=0)
         return cls(
             policy,
             table.name,
@@ -58,23 +62,12 @@ class Record:
             hit=bool(truth[numbers].max() >= top),
             cumulative=float(regret[numbers].mean() / regret.mean()),
             recommended=float(regret[recommended] / width),
-            seconds=float(np.mean(seconds[1:] or seconds)),
+            seconds=float(seconds),
+            processor=float(processor),
+            regrets=tuple(np.round(regret[numbers] / width, 6).tolist()),
         )
 
     @property
     def key(self) -> Key:
         """Which study it was."""
         return self.policy, self.table, self.protocol, self.seed
-
-
-def read(path: Path) -> list[Record]:
-    """All records of a file; none if there is no file yet."""
-    if not path.exists():
-        return []
-    return [Record(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-def append(path: Path, record: Record) -> None:
-    """One more line."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(record)) + "\n")

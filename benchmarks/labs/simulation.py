@@ -20,17 +20,17 @@ def simulate(table: Table, protocol: Protocol, seed: int, name: str, make: MakeP
     policy = make(table, protocol, seed)
     numbers: list[int] = []
     values: list[float] = []
-    seconds: list[float] = []
+    spent: list[tuple[float, float]] = []
     while len(values) < T:
-        begun = time.perf_counter()
+        begun = time.perf_counter(), policy.processor()
         picks = policy.ask(Observed.of(A, numbers, values), min(protocol.q, T - len(values)))[: T - len(values)]
-        seconds.append(time.perf_counter() - begun)
+        spent.append((time.perf_counter() - begun[0], policy.processor() - begun[1]))
         if len(picks) == 0:
             break
         numbers += picks.tolist()
         values += [_measure(table, int(pick), protocol, rng) for pick in picks]
     recommended = policy.recommend(Observed.of(A, numbers, values))
-    return Record.of(table, protocol, seed, name, np.array(numbers), recommended, seconds)
+    return Record.of(table, protocol, seed, name, np.array(numbers), recommended, spent)
 
 
 def _measure(table: Table, number: int, protocol: Protocol, rng: np.random.Generator) -> float:

@@ -1,27 +1,35 @@
-"""Means over seeds for every table, and over tables for every policy, with standard errors."""
+"""Means over seeds for every table, over tables for every policy, and paired differences, with standard errors."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
+from app.engine.arrays import Array
 from benchmarks.labs.records import Record
 
-FIGURES = ("simple", "hit", "cumulative", "recommended", "seconds")
+FIGURES = ("simple", "hit", "cumulative", "recommended", "seconds", "processor")
+PAIRED = ("simple", "hit", "cumulative", "recommended")
+STANDING = ("simple", "cumulative", "recommended")
+CERTAIN = 1.96
+"""Standard errors on either side of a 95 % interval."""
+
+Pair = tuple[Record, Record]
 
 
 def per_policy(records: Iterable[Record]) -> str:
-    """A Markdown table: a row for each policy and protocol, means over the tables."""
-    lines = [_row("policy", "protocol", "tables", "seeds", *FIGURES), _row(*["---"] * (4 + len(FIGURES)))]
-    for (policy, protocol), group in _grouped(records, "policy", "protocol"):
-        tables = [_means(part) for _, part in _grouped(group, "table")]
-        seeds = len({record.seed for record in group})
-        lines.append(_row(policy, protocol, len(tables), seeds, *(f"{value:.4f}" for value in np.mean(tables, axis=0))))
+    """A Markdown table: a row for each policy and protocol, means over the tables that all policies have."""
+    lines = [_row("policy", "protocol", "tables", "studies", *FIGURES), _row(*["---"] * (4 + len(FIGURES)))]
+    for (protocol,), group in _grouped(records, "protocol"):
+        for (policy,), part in _grouped(shared(group), "policy"):
+            tables = [_means(studies) for _, studies in _grouped(part, "table")]
+            means = (f"{value:.4f}" for value in np.mean(tables, axis=0))
+            lines.append(_row(policy, protocol, len(tables), len(part), *means))
     return "\n".join(lines)
 
 
 def per_table(records: Iterable[Record], figure: str = "simple") -> str:
-    """A Markdown table: a row for each data set, a column for each policy, mean ± standard error of one figure."""
+    """A Markdown table: a row for each data set, a column for each policy, mean ± standard error (studies)."""
     records = list(records)
     policies = list(dict.fromkeys(record.policy for record in records))
     lines = [_row("table", *policies), _row(*["---"] * (1 + len(policies)))]
@@ -29,6 +37,57 @@ def per_table(records: Iterable[Record], figure: str = "simple") -> str:
         values = {policy: [getattr(record, figure) for record in part] for (policy,), part in _grouped(group, "policy")}
         lines.append(_row(table, *(_mean_and_error(values.get(policy, [])) for policy in policies)))
     return "\n".join(lines)
+
+
+def against(records: Iterable[Record], ours: str) -> str:
+    """A Markdown table: ours minus each other policy on the same tables and seeds, with 95 % intervals."""
+    lines = [_row("protocol", "ours minus", "studies", *PAIRED), _row(*["---"] * (3 + len(PAIRED)))]
+    for (protocol,), group in _grouped(records, "protocol"):
+        for policy, pairs in _pairs(group, ours).items():
+            lines.append(_row(protocol, policy, len(pairs), *(_difference(pairs, figure) for figure in PAIRED)))
+    return "\n".join(lines)
+
+
+def standings(records: Iterable[Record], ours: str, peers: Collection[str]) -> str:
+    """A Markdown table: on how many tables ours is above no peer in the mean over the seeds that both have."""
+    lines = [_row("protocol", "tables", *STANDING), _row(*["---"] * (2 + len(STANDING)))]
+    for (protocol,), group in _grouped(records, "protocol"):
+        known = [record for record in group if record.policy in {ours, *peers}]
+        tables = [pairs for _, part in _grouped(known, "table") if (pairs := _pairs(part, ours))]
+        if tables:
+            counts = (sum(_above_nobody(pairs, figure) for pairs in tables) for figure in STANDING)
+            lines.append(_row(protocol, len(tables), *counts))
+    return "\n".join(lines)
+
+
+def shared(records: Iterable[Record]) -> list[Record]:
+    """The studies of those tables that every policy has studied."""
+    records = list(records)
+    tables = [{one.table for one in part} for _, part in _grouped(records, "policy")]
+    return [record for record in records if all(record.table in those for those in tables)]
+
+
+def _pairs(records: Iterable[Record], ours: str) -> dict[str, list[Pair]]:
+    """Ours and the other's study of the same table with the same seed, for every other policy that has any."""
+    records = list(records)
+    mine = {(record.table, record.seed): record for record in records if record.policy == ours}
+    others = [record for record in records if record.policy != ours and (record.table, record.seed) in mine]
+    return {
+        policy: [(mine[one.table, one.seed], one) for one in part] for (policy,), part in _grouped(others, "policy")
+    }
+
+
+def _above_nobody(pairs: dict[str, list[Pair]], figure: str) -> bool:
+    return all(_differences(those, figure).mean() <= 0 for those in pairs.values())
+
+
+def _differences(pairs: Sequence[Pair], figure: str) -> Array:
+    return np.array([float(getattr(mine, figure)) - getattr(other, figure) for mine, other in pairs])
+
+
+def _difference(pairs: Sequence[Pair], figure: str) -> str:
+    values = _differences(pairs, figure)
+    return f"{values.mean():+.4f} ± {CERTAIN * values.std() / np.sqrt(len(values)):.4f}"
 
 
 def _grouped(records: Iterable[Record], *names: str) -> list[tuple[tuple[str, ...], list[Record]]]:
@@ -45,7 +104,7 @@ def _means(records: Sequence[Record]) -> list[float]:
 def _mean_and_error(values: Sequence[float]) -> str:
     if not values:
         return "–"
-    return f"{np.mean(values):.4f} ± {np.std(values) / np.sqrt(len(values)):.4f}"
+    return f"{np.mean(values):.4f} ± {np.std(values) / np.sqrt(len(values)):.4f} ({len(values)})"
 
 
 def _row(*cells: object) -> str:

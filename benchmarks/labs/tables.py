@@ -47,6 +47,14 @@ class Table:
     direction: Direction
     replicates: tuple[Array, ...] | None = None
 
+    def cells(self) -> list[list[float] | list[str]]:
+        """The columns as a lab has them: numbers and texts."""
+        numbers, codes = iter(self.numbers.T), iter(self.codes.T)
+        return [
+            next(numbers).tolist() if column.kind == "number" else [column.levels[code] for code in next(codes)]
+            for column in self.columns
+        ]
+
     def permuted(self, order: Numbers) -> "Table":
         """The same candidates in another order: the order of the file is often correlated with the objective."""
         replicates = None if self.replicates is None else tuple(self.replicates[i] for i in order)

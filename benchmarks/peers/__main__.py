@@ -1,0 +1,60 @@
+"""Time what a user would pick instead, each in a process of its own, resumably, or print the tables of what was timed.
+
+python -m benchmarks.peers run
+python -m benchmarks.peers table
+"""
+
+import argparse
+import sys
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+from rich.progress import track
+from threadpoolctl import threadpool_limits
+
+from benchmarks.datasets import FOLDER
+from benchmarks.labs.tables import load
+from benchmarks.lines import append, read
+from benchmarks.peers.summary import markdown
+from benchmarks.peers.timing import EVERYBODY, Timing, timed
+
+RECORDS = Path("benchmarks/results/peers.jsonl")
+TABLES, RESULTS, BATCH = ("abalone", "cadata"), (100, 1000), 10
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    if options.command == "run":
+        with threadpool_limits(1):
+            run(options)
+    else:
+        print(markdown(read(options.out, Timing)))
+    return 0
+
+
+def run(options: argparse.Namespace) -> None:
+    """Everything asked for that the file does not hold yet; the small before the large."""
+    done = {timing.key for timing in read(options.out, Timing)}
+    table = cache(lambda name: load(options.data, name))
+    wanted = [
+        key for key in product(options.tables, options.results, options.who) if (key[2], *key[:2], BATCH) not in done
+    ]
+    for name, n, who in track(wanted, "timings"):
+        append(options.out, timed(who, table(name), n, BATCH, options.patience))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    parser.add_argument("command", choices=("run", "table"))
+    parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the tables")
+    parser.add_argument("--out", type=Path, default=RECORDS, help="file of timings, one line of JSON each")
+    parser.add_argument("--tables", nargs="+", default=TABLES)
+    parser.add_argument("--results", nargs="+", type=int, default=RESULTS, help="results recorded before the ask")
+    parser.add_argument("--who", nargs="+", default=EVERYBODY, choices=EVERYBODY)
+    parser.add_argument("--patience", type=float, default=900, help="seconds after which a call is given up")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""The simulated labs: figures by hand, and a run that is resumed."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.engine import rng_at
+from benchmarks.labs.__main__ import main
+from benchmarks.labs.contestants import contestants
+from benchmarks.labs.policies import Auto, Random, common_start
+from benchmarks.labs.protocol import Protocol
+from benchmarks.labs.records import Record
+from benchmarks.labs.simulation import simulate
+from benchmarks.labs.summary import against, per_policy, per_table, shared, standings
+from benchmarks.labs.tables import Table, load
+from benchmarks.lines import read
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A table of 40 candidates with a word and a number, and two single measurements of each."""
+    rows = [(word, i, 10 * ("abcd".index(word) == 2) + i) for word in "abcd" for i in range(10)]
+    lines = [f"{word},{i},{y}" for word, i, y in rows]
+    singles = [f"{word},{i}.0,{y + e}" for word, i, y in rows for e in (-1, 1)]
+    for name, body in (("toy", lines), ("toy_replicates", singles)):
+        with gzip.open(tmp_path / f"{name}.csv.gz", "wt", encoding="utf-8") as file:
+            file.write("\n".join(["word,i,y", *body]) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def table(folder: Path) -> Table:
+    return load(folder, "toy", noisy=True)
+
+
+def test_a_table_has_words_numbers_and_single_measurements(table: Table) -> None:
+    assert [(column.name, column.kind) for column in table.columns] == [("word", "text"), ("i", "number")]
+    assert table.numbers.shape == table.codes.shape == (40, 1)
+    assert table.replicates is not None
+    assert sorted(table.replicates[29].tolist()) == [18.0, 20.0]
+    order = np.arange(40)[::-1]
+    assert table.permuted(order).truth[0] == table.truth[39]
+
+
+def test_figures_are_shares_of_the_range_and_of_random(table: Table) -> None:
+    record = Record.of(table, Protocol(), 0, "by hand", np.array([0, 28]), 0, [(9.0, 9.0), (1.0, 0.5), (3.0, 0.7)])
+    assert record.simple == pytest.approx(1 / 19)
+    assert record.recommended == 1
+    assert record.cumulative == pytest.approx((19 + 1) / 2 / (19 - table.truth.mean()))
+    assert (record.seconds, record.processor) == (2, pytest.approx(0.6))
+    assert record.regrets == pytest.approx((1, 1 / 19), abs=1e-6)
+    assert not record.hit
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_auto_mode_finds_the_best_of_a_small_table(table: Table, noisy: bool) -> None:
+    protocol = Protocol(20, 4, noisy)
+    record = simulate(table, protocol, 0, "auto", Auto)
+    assert record.simple <= 1 / 19
+    assert record.cumulative < simulate(table, protocol, 0, "random", Random).cumulative
+    again = simulate(table, protocol, 0, "auto", Auto)
+    assert (again.cumulative, again.recommended) == (record.cumulative, record.recommended)
+
+
+def test_ours_through_the_client_is_auto_mode(table: Table) -> None:
+    protocol = Protocol(20, 4)
+    with contestants() as make:
+        served = simulate(table, protocol, 0, "nextbatch", make["nextbatch"])
+    assert served.regrets == simulate(table, protocol, 0, "auto", Auto).regrets
+    assert served.processor > 0
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_ours_can_begin_where_the_peers_do(table: Table, noisy: bool) -> None:
+    protocol = Protocol(20, 4, noisy)
+    with contestants() as make:
+        record = simulate(table, protocol, 0, "same start", make["nextbatch, same start"])
+    shuffled = table.permuted(rng_at(0, "labs toy", 0).permutation(40))
+    regrets = (19 - shuffled.truth) / 19
+    assert record.regrets[:5] == pytest.approx(regrets[common_start(shuffled, protocol, 0)], abs=1e-6)
+    assert record.simple <= 1 / 19
+
+
+def test_a_run_goes_on_where_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = folder / "runs.jsonl"
+    for seeds in ("0:1", "0:2", "0:2"):
+        main(["run", *f"--data {folder} --out {out} --tables toy --policies random --seeds {seeds}".split()])
+    assert [record.seed for record in read(out, Record)] == [0, 1]
+    assert "| random | T60 q5 | 1 | 2 |" in capsys.readouterr().out
+    main(["plot", "--out", str(out), "--plots", str(folder)])
+    assert (folder / "labs-T60-q5.svg").exists()
+    assert "| random | T60 q5 | 1 | 2 |" in capsys.readouterr().out
+
+
+def test_a_quick_run_is_with_whoever_is_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("benchmarks.peers.link.ENVIRONMENTS", folder / "nobody")
+    main(["--quick", *f"--data {folder} --out {folder / 'quick.jsonl'} --tables toy --seeds 0:1".split()])
+    shown = capsys.readouterr().out
+    assert "| nextbatch | T60 q5 | 1 | 1 |" in shown
+    assert "| T60 q5 | random | 1 |" in shown
+    assert "BayBE" not in shown
+
+
+def record_of(policy: str, table: str, seed: int, simple: float) -> Record:
+    return Record(policy, table, "T60 q5", seed, simple, hit=True, cumulative=0.5, recommended=0.1, seconds=1.0)
+
+
+def test_means_are_over_the_tables_that_everybody_has() -> None:
+    records = [record_of("a", "x", 0, 0.2), record_of("a", "y", 0, 0.4), record_of("b", "x", 0, 0.6)]
+    assert [record.table for record in shared(records)] == ["x", "x"]
+    assert "| a | T60 q5 | 1 | 1 | 0.2000 |" in per_policy(records)
+    assert "| y | 0.4000 ± 0.0000 (1) | – |" in per_table(records)
+    assert per_policy([]).count("\n") == 1
+
+
+def test_differences_are_between_equal_tables_and_seeds() -> None:
+    ours = [record_of("ours", "x", seed, 0.1) for seed in range(3)]
+    others = [record_of("other", "x", 0, 0.3), record_of("other", "x", 1, 0.1), record_of("other", "y", 0, 9.0)]
+    assert "| T60 q5 | other | 2 | -0.1000 ± 0.1386 |" in against(ours + others, "ours")
+
+
+def test_ours_stands_well_on_a_table_where_no_peer_is_below() -> None:
+    ours = [record_of("ours", table, seed, 0.1) for table in "xyz" for seed in range(2)]
+    peers = [record_of("p", "x", 0, 0.1), record_of("p", "y", 0, 0.3), record_of("p", "y", 1, 0.0)]
+    others = [record_of("q", "y", 0, 0.0), record_of("random", "z", 0, 0.0)]
+    assert "| T60 q5 | 2 | 1 | 2 | 2 |" in standings(ours + peers + others, "ours", ["p", "q"])
