@@ -16,6 +16,7 @@ COLOURS = {
     "bbkb-exact": "#0369a1",
     "bbkb-narrow": "#365314",
     "bbkb-wide": "#65a30d",
+    "bbkb-letter": "#ca8a04",
     "bbkb-strict": "#a3b18a",
     "gp-bucb": "#c2410c",
     "gp-bucb-global": "#f59e0b",
@@ -56,14 +57,16 @@ def finish(axis: Any, ends: Ends, **look: Any) -> None:
 
 
 def apart(heights: Sequence[float], gap: float) -> list[float]:
-    """The same heights in the same order, none nearer than the gap to the next, their middle kept where it can be."""
+    """The same heights in the same order, none nearer than the gap to the next, each moved no more than it must be."""
     order = np.argsort(heights, kind="stable")
     placed = np.array(heights, dtype=float)[order]
     for _ in range(200):
         short = np.maximum(0, gap - np.diff(placed)) / 2
         placed[:-1] -= short
         placed[1:] += short
-    placed += max(0.0, -placed[0]) if len(placed) else 0.0
+        placed = np.maximum(placed, 0)
+    for i in range(1, len(placed)):
+        placed[i] = max(placed[i], placed[i - 1] + gap)
     result = np.empty_like(placed)
     result[order] = placed
     return [float(y) for y in result]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from app.engine.arrays import Array
+from app.engine.arrays import Array, Flags
 from benchmarks.paper.cells import Cell
 from benchmarks.paper.records import Record
 
@@ -64,11 +64,18 @@ def times_of(records: Sequence[Record], others: Sequence[Record], name: str) -> 
 
 
 def curve(records: Sequence[Record], name: str) -> tuple[Array, Array, Array]:
-    """t, the mean and the half width of the interval (0 for one repetition)."""
+    """t, the mean and the half width of the interval (0 for one repetition); sizes of whole batches only."""
     values = np.array([record["curves"][name] for record in records])
     means = [mean_of(column.tolist()) for column in values.T]
     half = np.nan_to_num(np.array([mean.half for mean in means]))
-    return np.array(records[0]["curves"]["t"]), np.array([mean.mean for mean in means]), half
+    shown = _whole(records) if name == "batch" else np.ones(len(half), dtype=bool)
+    return np.array(records[0]["curves"]["t"])[shown], np.array([mean.mean for mean in means])[shown], half[shown]
+
+
+def _whole(records: Sequence[Record]) -> Flags:
+    """Where no repetition is in its last batch, which the end of the run cut short."""
+    batches = np.array([record["curves"]["batches"] for record in records])
+    return np.asarray((batches < batches[:, -1:]).all(axis=0))
 
 
 def published(groups: Groups) -> dict[str, Any]:
