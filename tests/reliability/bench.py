@@ -32,6 +32,8 @@ class Bench:
     random: Random
     history: History
     acknowledged: list[tuple[int, float]] = field(default_factory=list)  # observations by number, with their values
+    least: int = 1  # attempts
+    most: int = ATTEMPTS
     repeated: float = 0.0  # the share of what is done that is sent once more, to see the same bytes
     connection: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=30))
 
@@ -97,7 +99,7 @@ class Bench:
     def _send(self, method: str, path: str, body: dict[str, Any] | None) -> tuple[Outcome, dict[str, Any]]:
         """Try some times under one Idempotency-Key, at any server."""
         token, outcome = self.token(), Outcome.FAIL
-        for _ in range(self.random.randint(1, ATTEMPTS)):
+        for _ in range(self.random.randint(self.least, self.most)):
             token = self.next_token(token)
             headers = {"Authorization": f"Bearer {self.key}", "Idempotency-Key": token, "If-Match": "*"}
             url = f"{self.random.choice(self.addresses)}/v1/studies/{self.study}/{path}"

@@ -144,9 +144,9 @@ def _writers_do_not_wait() -> None:
 
 
 def _memory_leaks() -> None:
-    """Every write keeps a megabyte."""
+    """Every write keeps two megabytes."""
     kept: list[bytearray] = []
-    _before_each_write(lambda: kept.append(bytearray(os.urandom(2**10)) * 2**10))
+    _before_each_write(lambda: kept.append(bytearray(os.urandom(2**10)) * 2**11))
 
 
 def _files_stay_open() -> None:

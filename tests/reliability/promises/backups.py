@@ -48,6 +48,9 @@ def _copy_and_restore(address: str, copy: Path, history: History, databases: Dat
 
 
 def _wrong(opened: Lab, acknowledged: set[float]) -> Iterator[str]:
+    if opened.client.get(opened.path).status_code != 200:
+        yield "the study is not in the copy"
+        return
     kept, after = [], 0
     while after is not None:
         page = opened.get("observations", after=after, versions="all")

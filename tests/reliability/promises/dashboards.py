@@ -91,6 +91,6 @@ PROMISE = Promise(
     full=100_000,
     prove=on_each_database(_prove),
     teeth={"writers that do not wait": partial(planted_in_servers, "writers that do not wait")},
-    short=2,
+    short=1,
     share=0.5,
 )

@@ -124,7 +124,7 @@ def _failing(databases: Databases, random: Random) -> Iterator[Venue]:
 @contextmanager
 def _small_sqlite(databases: Databases, _random: Random) -> Iterator[Venue]:
     """with SQLite on a full tmpfs"""
-    with _small_disk(databases, 8) as folder, databases.fresh("sqlite") as address:
+    with _small_disk(8) as folder, databases.fresh("sqlite") as address:
         path = folder / "nextbatch.sqlite3"
         path.write_bytes(Path(address.removeprefix("sqlite:///")).read_bytes())
         with lab.opened(f"sqlite:///{path}") as opened:
@@ -135,7 +135,7 @@ def _small_sqlite(databases: Databases, _random: Random) -> Iterator[Venue]:
 def _small_temporary(databases: Databases, _random: Random) -> Iterator[Venue]:
     """with temporary files on a full tmpfs"""
     with (
-        _small_disk(databases, 8) as folder,
+        _small_disk(8) as folder,
         databases.fresh("postgresql") as address,
         lab.opened(address) as opened,
         patch.object(tempfile, "tempdir", str(folder)),
@@ -147,7 +147,7 @@ def _small_temporary(databases: Databases, _random: Random) -> Iterator[Venue]:
 def _small_postgres(databases: Databases, _random: Random) -> Iterator[Venue]:
     """with PostgreSQL's tables on a full tmpfs"""
     server, name = databases.postgres_server, f"small_{uuid4().hex}"
-    with _small_disk(databases, 64) as folder:
+    with _small_disk(64) as folder:
         postgres.hand_over(folder)
         postgres.administer(server, f"CREATE TABLESPACE {name} LOCATION '{folder}'")
         postgres.administer(server, f"CREATE DATABASE {name} TEMPLATE template_migrated TABLESPACE {name}")
@@ -165,14 +165,15 @@ def _filled(opened: Lab, folder: Path) -> Venue:
 
 
 @contextmanager
-def _small_disk(databases: Databases, megabytes: int) -> Iterator[Path]:
-    folder = databases.empty_folder()
-    folder.parent.chmod(0o755)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder], check=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
+def _small_disk(megabytes: int) -> Iterator[Path]:
+    """In a folder of its own, which PostgreSQL's user can reach."""
+    with tempfile.TemporaryDirectory(prefix="nextbatch-disk-") as folder:
+        Path(folder).chmod(0o755)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder], check=True)
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def _fill(folder: Path) -> None:

@@ -112,6 +112,6 @@ PROMISE = Promise(
         "only active studies take results": _refused_when_not_active,
         "late results are kept elsewhere": _counted_elsewhere,
     },
-    short=4,
+    short=2,
     share=0.3,
 )

@@ -102,5 +102,5 @@ PROMISE = Promise(
     full=10_000,
     prove=_prove,
     teeth={"snapshots that are a little off": _snapshots_a_little_off, "a cache of any model": _cache_of_any_model},
-    short=2,
+    short=1,
 )

@@ -13,7 +13,7 @@ from tests.reliability.operations import History
 from tests.reliability.planting import planted_in_servers
 from tests.reliability.promise import Budget, Count, Promise, on_each_database
 
-WORKS_PER_STUDY = 40
+WORKS_PER_STUDY = 20
 # Caches that are small: what grows beyond them is a leak.
 SETTINGS = {"NEXTBATCH_CACHE_BYTES": "1000000", "NEXTBATCH_MODEL_BYTES": "1000000"}
 MEGABYTE, MOST_MEGABYTES, MOST_FILES = 2**20, 32, 8

@@ -17,6 +17,7 @@ from uuid import uuid4
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import event, inspect, text
+from sqlalchemy.exc import DBAPIError
 
 from app.storage import schema
 from app.storage.database import open_database
@@ -68,7 +69,10 @@ def _die_and_try_again(address: str, scripts: Path, statement: int) -> Count:
     process.start()
     process.join()
     then = _shape(address)
-    _upgrade(address, scripts)
+    try:
+        _upgrade(address, scripts)
+    except DBAPIError as error:
+        return Count(1, (f"killed after statement {statement}, it cannot be upgraded any more: {error}",))
     after = _shape(address)
     violations = []
     if then not in (before, after):
