@@ -9,7 +9,7 @@ export UV_SYSTEM_CERTS := true
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"
 
-.PHONY: setup serve test browser check format lock bench prove clean
+.PHONY: setup serve test browser check format lock bench prove audit clean
 
 setup: .venv/ready ## the virtual environment with everything, from hash-locked requirements
 
@@ -49,6 +49,9 @@ bench: setup ## the quick form of the engine's benchmarks, on a generated proble
 prove: MINUTES ?= 30
 prove: setup ## try to break every promise for MINUTES, and write what came of it into docs/guarantees.md
 	$(BIN)/python -m tests.reliability --minutes $(MINUTES)
+
+audit: setup ## known vulnerabilities of what the server needs; asks an advisory service over the network
+	$(UV) tool run --from pip-audit==2.10.1 pip-audit --strict --disable-pip --requirement requirements/server.lock
 
 lock: setup ## resolve the requirements anew
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock
