@@ -10,6 +10,7 @@ from uuid import uuid4
 import anyio
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
@@ -57,6 +58,8 @@ class Observed:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self.app(scope, receive, sending)
+            except ClientDisconnect:  # nobody is there to be answered
+                structlog.get_logger().info("the client left")
             except Exception:
                 structlog.get_logger().exception("bug", path=scope["path"], method=scope["method"])
                 if status:  # too late for a clean answer
