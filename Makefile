@@ -12,7 +12,7 @@ COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generat
 PEERS := ax baybe bofire botorch optuna sklearn syne_tune
 WITH_TORCH := ax baybe bofire botorch optuna
 
-.PHONY: setup serve test browser check format lock bench bench-full peers prove clean
+.PHONY: setup serve test browser check format lock bench bench-full peers prove audit clean
 
 setup: .venv/ready ## the virtual environment with everything, from hash-locked requirements
 
@@ -66,6 +66,9 @@ peers: $(PEERS:%=.peers/%/ready) ## an environment for each peer of the benchmar
 	$(UV) pip install --quiet --python .peers/$* --no-deps --require-hashes -r $<
 	$(if $(filter $*,$(WITH_TORCH)),.peers/$*/bin/python -m pip install --quiet -r requirements/peers/torch.txt)
 	touch $@
+
+audit: setup ## known vulnerabilities of what the server needs; asks an advisory service over the network
+	$(UV) tool run --from pip-audit==2.10.1 pip-audit --strict --disable-pip --requirement requirements/server.lock
 
 lock: setup ## resolve the requirements anew
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock

@@ -11,6 +11,7 @@ from uuid import uuid4
 import anyio
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
@@ -62,6 +63,8 @@ class Observed:
                 if status:
                     raise
                 await problems.refusal(_cut_off(scope["method"]), request_id)(scope, receive, sending)
+            except ClientDisconnect:  # nobody is there to be answered
+                structlog.get_logger().info("the client left")
             except Exception:
                 structlog.get_logger().exception("bug", path=scope["path"], method=scope["method"])
                 if status:  # too late for a clean answer

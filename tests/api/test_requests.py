@@ -147,3 +147,30 @@ def test_a_bug_is_a_500_with_the_incidents_id_and_nothing_else(
     problem(answer, 500, "internal-error")
     assert "secret" not in answer.text
     assert "a secret of the server" in capsys.readouterr().out
+
+
+def test_a_client_that_leaves_in_the_middle_is_no_bug(admin: TestClient, capsys: pytest.CaptureFixture[str]) -> None:
+    messages = [{"type": "http.request", "body": b"key", "more_body": True}, {"type": "http.disconnect"}]
+    headers = {"host": "testserver", "content-type": "text/csv", "authorization": admin.headers["Authorization"]}
+    scope = {
+        "type": "http",
+        "method": "PUT",
+        "path": "/v1/studies/s/candidates",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    answers: list[object] = []
+
+    async def receive() -> object:
+        return messages.pop(0)
+
+    async def send(message: object) -> None:
+        answers.append(message)
+
+    assert admin.portal is not None
+    admin.portal.call(admin.app, scope, receive, send)
+    assert answers == []
+    assert [json.loads(line)["event"] for line in capsys.readouterr().out.splitlines()] == [
+        "the client left",
+        "request",
+    ]
