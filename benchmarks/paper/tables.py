@@ -124,7 +124,7 @@ def moments(found: dict[str, Any]) -> str:
             f"{m['dictionary_bound'] / m['members']:.0e}",
             f"{m['lowest']:.3f} to {m['highest']:.3f}",
             f"{m['covered']:.1%}",
-            " ≤ ".join(f"{size:,}" for size in m["sizes"]),
+            " ≤ ".join(f"{size:,}" for size in m["sizes"]) or "–",
         ]
         for draw, moments in found.items()
         for m in moments[1::2]
