@@ -40,7 +40,8 @@ def panel(axis: Any, series: Series, what: str, title: str, **look: Any) -> None
     for system, records in series.items():
         t, mean, half = curve(records, what)
         axis.plot(t, mean, color=COLOURS[system])
-        axis.fill_between(t, mean - half, mean + half, color=COLOURS[system], alpha=0.15, linewidth=0)
+        if what != "batch":  # sizes jump at other t in every repetition
+            axis.fill_between(t, mean - half, mean + half, color=COLOURS[system], alpha=0.15, linewidth=0)
         ends.append((system, mean[-1]))
     finish(axis, ends, title=title, xlabel="measurements", **look)
 
