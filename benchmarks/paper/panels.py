@@ -40,7 +40,8 @@ def panel(axis: Any, series: Series, what: str, title: str, **look: Any) -> None
     for system, records in series.items():
         t, mean, half = curve(records, what)
         axis.plot(t, mean, color=COLOURS[system])
-        axis.fill_between(t, mean - half, mean + half, color=COLOURS[system], alpha=0.15, linewidth=0)
+        if what != "batch":  # sizes jump at other t in every repetition
+            axis.fill_between(t, mean - half, mean + half, color=COLOURS[system], alpha=0.15, linewidth=0)
         ends.append((system, mean[-1]))
     finish(axis, ends, title=title, xlabel="measurements", **look)
 
@@ -60,13 +61,11 @@ def apart(heights: Sequence[float], gap: float) -> list[float]:
     """The same heights in the same order, none nearer than the gap to the next, each moved no more than it must be."""
     order = np.argsort(heights, kind="stable")
     placed = np.array(heights, dtype=float)[order]
-    for _ in range(200):
+    for _ in range(1_000):
         short = np.maximum(0, gap - np.diff(placed)) / 2
         placed[:-1] -= short
         placed[1:] += short
         placed = np.maximum(placed, 0)
-    for i in range(1, len(placed)):
-        placed[i] = max(placed[i], placed[i - 1] + gap)
     result = np.empty_like(placed)
     result[order] = placed
     return [float(y) for y in result]

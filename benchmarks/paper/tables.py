@@ -85,15 +85,15 @@ def _in_order(groups: Groups) -> list[Any]:
 
 
 def sweep(groups: Groups, name: str) -> str:
-    """Regret ratio after 2,000 steps, one bandwidth for all; best and worst over those that were run."""
+    """Regret ratio after 2,000 steps, one bandwidth for all; worst over best where all were run."""
     rows = []
     for system in WITH_A_KERNEL:
         records = [groups.get((name, system, bandwidth, SHORT, 0)) for bandwidth in reversed(SWEEP)]
         means = [figure(found, "regret_ratio").mean if found else np.nan for found in records]
         if not np.isnan(means).all():
-            worst = np.nanmax(means) / np.nanmin(means)
+            worst = "–" if np.isnan(means).any() else f"{max(means) / min(means):.1f}"
             cells = ["–" if np.isnan(mean) else f"{mean:.3f}" for mean in means]
-            rows.append([SYSTEMS[system].label, *cells, f"{worst:.1f}"])
+            rows.append([SYSTEMS[system].label, *cells, worst])
     return markdown(["system", *(f"σ = {value:g}" for value in reversed(SWEEP)), "worst ÷ best"], rows)
 
 
@@ -124,7 +124,7 @@ def moments(found: dict[str, Any]) -> str:
             f"{m['dictionary_bound'] / m['members']:.0e}",
             f"{m['lowest']:.3f} to {m['highest']:.3f}",
             f"{m['covered']:.1%}",
-            " ≤ ".join(f"{size:,}" for size in m["sizes"]),
+            " ≤ ".join(f"{size:,}" for size in m["sizes"]) or "–",
         ]
         for draw, moments in found.items()
         for m in moments[1::2]

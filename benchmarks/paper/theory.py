@@ -16,19 +16,21 @@ from app.engine.arrays import Array
 from app.engine.dictionary import oversampling
 from app.engine.settings import Rule, Settings
 from benchmarks.datasets import Problem
-from benchmarks.paper.cells import HORIZON, REGRESSION, REPETITIONS, Cell
+from benchmarks.paper.cells import HORIZON, REGRESSION, REPETITIONS, SHORT, Cell
 from benchmarks.paper.objectives import NOISE, Objective, objective
 from benchmarks.paper.running import Trace, run, settings_of
 from benchmarks.paper.systems import BANDWIDTHS
 
 RULES: tuple[Rule, ...] = ("global", "local", "exact")
 MOMENTS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
-DRAWS: dict[str, dict[str, Any]] = {
-    "q̄ = 2, lazy": {},
-    "q̄ = 2, strict": {"resparsify": "strict"},
-    "q̄ of the theory": {"q_bar": None},
+DRAWS: dict[str, tuple[tuple[Rule, ...], dict[str, Any]]] = {
+    "q̄ = 2, lazy": (RULES, {}),
+    "q̄ = 2, strict": ((), {"resparsify": "strict"}),
+    "q̄ of the theory": ((), {"q_bar": None}),
 }
-"""How the dictionary is drawn."""
+"""How the dictionary is drawn, and for which rules batches are made."""
+STEPS = {"abalone": HORIZON, "cadata": SHORT}
+LONGEST = 1_000
 CENTRES = 50
 
 
@@ -52,15 +54,15 @@ class Moment:
     error: float
     """The largest |f − mean| over beta·√leverage."""
     sizes: tuple[int, ...]
-    """Of the batch that each of RULES makes of this state."""
+    """Of the batch that each rule makes of this state."""
 
 
 def theory(folder: Path) -> dict[str, Any]:
     """On both regression sets, for each of DRAWS; and on Abalone's candidates with functions of known norm."""
     found: dict[str, Any] = {}
     for name in REGRESSION:
-        measured, cell = objective(name, folder, 0), Cell(name, "bbkb", BANDWIDTHS[name], HORIZON, 0)
-        found[name] = {label: moments(cell, measured, **changes) for label, changes in DRAWS.items()}
+        measured, cell = objective(name, folder, 0), Cell(name, "bbkb", BANDWIDTHS[name], STEPS[name], 0)
+        found[name] = {label: moments(cell, measured, *rules, **changes) for label, (rules, changes) in DRAWS.items()}
         if name == "abalone":
             found["known norm"] = [known_norm(cell, measured.problem, seed) for seed in range(REPETITIONS)]
     return found
@@ -73,21 +75,21 @@ def known_norm(cell: Cell, problem: Problem, seed: int) -> dict[str, Any]:
     return {"seed": seed, "error": max(m["error"] for m in found), "covered": min(m["covered"] for m in found)}
 
 
-def moments(cell: Cell, measured: Objective, **changes: Any) -> list[dict[str, Any]]:
-    """The first feedback at or after each of MOMENTS."""
+def moments(cell: Cell, measured: Objective, *rules: Rule, **changes: Any) -> list[dict[str, Any]]:
+    """The first feedback at or after each of MOMENTS, with the batches of these rules."""
     found: dict[int, Moment] = {}
 
     def watch(state: State, trace: Trace) -> None:
         t = int(state.counts.sum())
         last = max(moment for moment in (0, *MOMENTS) if moment <= t)
         if last and last not in found:
-            found[last] = moment_of(state, measured.problem.f, len(trace.batches))
+            found[last] = moment_of(state, measured.problem.f, len(trace.batches), rules)
 
     run(cell, measured, watch, **changes)
     return [asdict(moment) for moment in found.values()]
 
 
-def moment_of(state: State, f: Array, batches: int) -> Moment:
+def moment_of(state: State, f: Array, batches: int, rules: tuple[Rule, ...]) -> Moment:
     """Everything exact is computed from scratch with all measured candidates."""
     s, t, eigenvalues = state.settings, int(state.counts.sum()), spectrum(state)
     effective_dimension = float((eigenvalues / (eigenvalues + s.lam)).sum())
@@ -104,7 +106,7 @@ def moment_of(state: State, f: Array, batches: int) -> Moment:
         highest=float(ratio.max()),
         covered=float((errors <= 1).mean()),
         error=float(errors.max()),
-        sizes=tuple(batch_size(state, rule) for rule in RULES),
+        sizes=tuple(batch_size(state, rule) for rule in rules),
     )
 
 
@@ -123,8 +125,8 @@ def exact_leverage(state: State) -> Array:
 
 
 def batch_size(state: State, rule: Rule) -> int:
-    """Of the next batch under another rule."""
-    return len(choose(state.but(settings=state.settings.but(rule=rule)), Ask(max_size=HORIZON)).picks)
+    """Of the next batch under another rule, LONGEST at most."""
+    return len(choose(state.but(settings=state.settings.but(rule=rule)), Ask(max_size=LONGEST)).picks)
 
 
 def of_known_norm(problem: Problem, settings: Settings, seed: int) -> Objective:

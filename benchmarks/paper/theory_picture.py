@@ -13,6 +13,8 @@ from benchmarks.plots import ACCENT, GREY, PLAIN, STYLE, save
 
 Moments = list[dict[str, Any]]
 SHADES = ("#0f766e", "#f59e0b", "#7c3aed")
+STROKES = ("-", "-", "--")
+"""The last may lie upon another."""
 
 
 def draw_theory(found: dict[str, Any], path: Path) -> None:
@@ -41,8 +43,9 @@ def _growth(axis: Any, moments: Moments) -> None:
 
 def _sizes(axis: Any, moments: Moments) -> None:
     """Of the three rules from the same states."""
-    for place, (rule, colour) in enumerate(zip(RULES, SHADES, strict=True)):
-        axis.plot([m["t"] for m in moments], [m["sizes"][place] for m in moments], color=colour, label=rule)
+    for place, (rule, colour, stroke) in enumerate(zip(RULES, SHADES, STROKES, strict=True)):
+        sizes = [m["sizes"][place] for m in moments]
+        axis.plot([m["t"] for m in moments], sizes, color=colour, linestyle=stroke, label=rule)
     axis.set_yscale("log")
     axis.legend(frameon=False)
 
@@ -50,9 +53,9 @@ def _sizes(axis: Any, moments: Moments) -> None:
 def _factor(axis: Any, found: dict[str, Moments]) -> None:
     """The range of leverage over exact leverage; the band is Lemma 2's."""
     axis.axhspan(1 / 3, 3, color=ACCENT, alpha=0.08, linewidth=0)
-    for draw, colour in zip(DRAWS, SHADES, strict=True):
+    for draw, colour, stroke in zip(DRAWS, SHADES, STROKES, strict=True):
         t = [m["t"] for m in found[draw]]
         for what, label in (("lowest", draw), ("highest", None)):
-            axis.plot(t, [m[what] for m in found[draw]], color=colour, label=label)
+            axis.plot(t, [m[what] for m in found[draw]], color=colour, linestyle=stroke, label=label)
     axis.set_yscale("log")
     axis.legend(frameon=False)

@@ -26,11 +26,13 @@ def test_the_curves_are_those_of_the_choices() -> None:
 
 
 def test_measurements_from_before_count_for_the_simple_regret_alone() -> None:
-    best = int(np.argmax(objective().problem.f))
-    trace = Trace([np.array([5])], [1], [0.1], before=np.array([best]))
-    figures = record(cell("bbkb", steps=1), objective(), trace)["figures"]
-    assert figures["simple_regret"] == 0
-    assert figures["regret_ratio"] > 0
+    f = objective().problem.f
+    best = int(np.argmax(f))
+    for before, pick in ((best, 5), (5, best)):
+        trace = Trace([np.array([pick])], [1], [0.1], before=np.array([before]))
+        figures = record(cell("bbkb", steps=1), objective(), trace)["figures"]
+        assert figures["simple_regret"] == 0
+        assert figures["regret_ratio"] == pytest.approx((1 - f[pick]) / (1 - f.mean()))
 
 
 def test_the_same_seed_gives_the_same_run_and_another_another() -> None:

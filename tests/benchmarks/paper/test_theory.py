@@ -7,7 +7,7 @@ from app.engine import measure, start
 from app.engine.kernels import Gaussian
 from app.engine.settings import Settings
 from benchmarks.paper.running import settings_of
-from benchmarks.paper.theory import exact_leverage, moments, of_known_norm, spectrum
+from benchmarks.paper.theory import RULES, exact_leverage, moments, of_known_norm, spectrum
 from tests.benchmarks.paper.small import cell, objective
 
 
@@ -23,7 +23,7 @@ def test_repeated_measurements_are_weights_of_the_spectrum() -> None:
 
 
 def test_along_a_run_every_promise_of_the_theory_is_looked_at() -> None:
-    found = moments(cell("bbkb"), objective())
+    found = moments(cell("bbkb"), objective(), *RULES)
     assert found[0]["t"] == 10
     for moment in found:
         small, middle, large = moment["sizes"]
