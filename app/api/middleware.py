@@ -9,6 +9,7 @@ from time import perf_counter
 from uuid import uuid4
 
 import structlog
+from anyio import BrokenResourceError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -60,7 +61,9 @@ class Observed:
                 if status:
                     raise
                 await problems.refusal(_cut_off(scope["method"]), request_id)(scope, receive, sending)
-            except Exception:
+            except Exception as error:
+                if _is_listener_gone(error):
+                    return
                 structlog.get_logger().exception("bug", path=scope["path"], method=scope["method"])
                 if status:  # too late for a clean answer
                     raise
@@ -76,6 +79,11 @@ class Observed:
         structlog.get_logger().info(
             "request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1e3, 2)
         )
+
+
+def _is_listener_gone(error: Exception) -> bool:
+    """What FastAPI's live stream raises when its client leaves while there is much to tell: nobody's fault."""
+    return isinstance(error, ExceptionGroup) and error.split(BrokenResourceError)[1] is None
 
 
 def _cut_off(method: str) -> Unavailable:
