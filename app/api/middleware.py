@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import anyio
 import structlog
+from anyio import BrokenResourceError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -65,7 +66,9 @@ class Observed:
                 await problems.refusal(_cut_off(scope["method"]), request_id)(scope, receive, sending)
             except ClientDisconnect:  # nobody is there to be answered
                 structlog.get_logger().info("the client left")
-            except Exception:
+            except Exception as error:
+                if _is_listener_gone(error):
+                    return
                 structlog.get_logger().exception("bug", path=scope["path"], method=scope["method"])
                 if status:  # too late for a clean answer
                     raise
@@ -81,6 +84,11 @@ class Observed:
         structlog.get_logger().info(
             "request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1e3, 2)
         )
+
+
+def _is_listener_gone(error: Exception) -> bool:
+    """What FastAPI's live stream raises when its client leaves while there is much to tell: nobody's fault."""
+    return isinstance(error, ExceptionGroup) and error.split(BrokenResourceError)[1] is None
 
 
 def _cut_off(method: str) -> Unavailable:

@@ -1,10 +1,11 @@
-"""A server that ends while a request runs: the client is told to come again, and if something may have happened."""
+"""Ends before the end: the server's, while a request runs, and the client's, while it is told something."""
 
 import asyncio
 import json
 from typing import Any
 
 import pytest
+from anyio import BrokenResourceError
 
 from app.api.metrics import new_metrics
 from app.api.middleware import Observed
@@ -32,3 +33,16 @@ def test_a_request_that_is_cut_off_is_answered_503(method: str, code: str) -> No
     start, body = sent
     assert (start["status"], json.loads(body["body"])["code"]) == (503, code)
     assert (b"retry-after", b"1") in start["headers"]
+
+
+def test_a_listener_that_leaves_is_no_bug(capsys: pytest.CaptureFixture[str]) -> None:
+    async def stream(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise ExceptionGroup("", [BrokenResourceError()])
+
+    async def send(_message: Any) -> None:
+        pass
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+    asyncio.run(Observed(stream, new_metrics())(scope, None, send))
+    assert "bug" not in capsys.readouterr().out

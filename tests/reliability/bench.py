@@ -20,7 +20,7 @@ from tests.reliability.operations import History, Operation, Outcome
 ATTEMPTS = 8
 CANDIDATES = [f"K{number}" for number in range(300)]
 LIST = "key,t,s\n" + "".join(f"{key},{n % 17},{'abc'[n % 3]}\n" for n, key in enumerate(CANDIDATES))
-TRY_AGAIN = {503, 507}
+TRY_AGAIN, COMPUTING = (503, 507), 202
 
 
 @dataclass
@@ -101,41 +101,50 @@ class Bench:
         token, outcome = self.token(), Outcome.FAIL
         for _ in range(self.random.randint(self.least, self.most)):
             token = self.next_token(token)
-            headers = {"Authorization": f"Bearer {self.key}", "Idempotency-Key": token, "If-Match": "*"}
-            url = f"{self.random.choice(self.addresses)}/v1/studies/{self.study}/{path}"
-            try:
-                answer = self.connection.request(method, url, json=body, headers=headers)
-            except httpx.ConnectError:
-                sleep(0.02)
-                continue
-            except httpx.TransportError:
-                outcome = Outcome.UNKNOWN
-                continue
-            if answer.status_code in TRY_AGAIN or answer.status_code == 202:
-                if self._is_open(answer):
-                    outcome = Outcome.UNKNOWN
-                sleep(0.05)
-                continue
-            if answer.status_code >= 500:
-                self.history.violations.append(f"{method} {path}: {answer.status_code} {answer.text[:500]}")
-                return Outcome.UNKNOWN, {}
-            if method == "POST" and self.random.random() < self.repeated:
-                self._compare(method, url, body, headers, answer)
-            return (Outcome.OK if answer.is_success else Outcome.FAIL), answer.json()
+            request = self._request(method, path, body, token)
+            answer = self._try(request)
+            if isinstance(answer, httpx.Response):
+                if method == "POST" and self.random.random() < self.repeated:
+                    self._compare(request, answer)
+                return (Outcome.OK if answer.is_success else Outcome.FAIL), answer.json()
+            outcome = Outcome.UNKNOWN if answer is Outcome.UNKNOWN else outcome
         return outcome, {}
 
-    def _compare(self, method: str, url: str, body: object, headers: dict[str, str], first: httpx.Response) -> None:
+    def _request(self, method: str, path: str, body: dict[str, Any] | None, token: str) -> httpx.Request:
+        url = f"{self.random.choice(self.addresses)}/v1/studies/{self.study}/{path}"
+        headers = {"Authorization": f"Bearer {self.key}", "Idempotency-Key": token, "If-Match": "*"}
+        return self.connection.build_request(method, url, json=body, headers=headers)
+
+    def _try(self, request: httpx.Request) -> httpx.Response | Outcome:
+        """An answer that settles it; else whether it is surely not done, or nobody knows."""
+        try:
+            answer = self.connection.send(request)
+        except httpx.ConnectError:
+            sleep(0.02)
+            return Outcome.FAIL
+        except httpx.TransportError:
+            return Outcome.UNKNOWN
+        if answer.status_code < 500 and answer.status_code != COMPUTING:
+            return answer
+        self._judge(request, answer)
+        sleep(0.05)
+        surely_not = answer.status_code in TRY_AGAIN and answer.json()["code"] != "outcome-unknown"
+        return Outcome.FAIL if surely_not else Outcome.UNKNOWN
+
+    def _judge(self, request: httpx.Request, answer: httpx.Response) -> None:
+        """Servers may say that they cannot now, and when to come again; nothing else."""
+        if answer.status_code not in (*TRY_AGAIN, COMPUTING) or "Retry-After" not in answer.headers:
+            words = f"{request.method} {request.url}: {answer.status_code} {answer.text[:500]}"
+            self.history.violations.append(words)
+
+    def _compare(self, request: httpx.Request, first: httpx.Response) -> None:
+        """The same request again gets the same bytes."""
         with suppress(httpx.TransportError):
-            again = self.connection.request(method, url, json=body, headers=headers)
+            again = self.connection.send(request)
             self.history.compared += 1
             if first.is_success and (again.status_code, again.content) != (first.status_code, first.content):
-                self.history.violations.append(f"{url} was answered {first.text[:500]}, and again {again.text[:500]}")
-
-    def _is_open(self, answer: httpx.Response) -> bool:
-        """Whether it may have been done, or be done yet, nevertheless; else it must say when to come again."""
-        if answer.status_code != 202 and "Retry-After" not in answer.headers:
-            self.history.violations.append(f"{answer.status_code} without Retry-After: {answer.text[:500]}")
-        return answer.status_code == 202 or answer.json()["code"] == "outcome-unknown"
+                words = f"{request.url} was answered {first.text[:500]}, and again {again.text[:500]}"
+                self.history.violations.append(words)
 
     def token(self) -> str:
         return str(UUID(int=self.random.getrandbits(128)))

@@ -51,11 +51,7 @@ def _wrong(opened: Lab, acknowledged: set[float]) -> Iterator[str]:
     if opened.client.get(opened.path).status_code != 200:
         yield "the study is not in the copy"
         return
-    kept, after = [], 0
-    while after is not None:
-        page = opened.get("observations", after=after, versions="all")
-        kept += [row["value"] for row in page["observations"]]
-        after = page["next"]
+    kept = lab.every_value(opened)
     if missing := acknowledged - set(kept):
         yield f"{len(missing)} results acknowledged before the copy began are not in it"
     if len(kept) != len(set(kept)):

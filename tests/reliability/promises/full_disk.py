@@ -92,11 +92,7 @@ def _body(venue: Venue) -> dict[str, Any]:
 
 
 def _lost(venue: Venue) -> list[str]:
-    kept, after = [], 0
-    while after is not None:
-        page = venue.lab.get("observations", after=after)
-        kept += [row["value"] for row in page["observations"]]
-        after = page["next"]
+    kept = lab.every_value(venue.lab)
     if sorted(kept) != sorted(venue.acknowledged):
         return [f"{len(kept)} values are kept, {len(venue.acknowledged)} were acknowledged"]
     return [] if venue.lab.is_sound() else ["the ledger is broken"]

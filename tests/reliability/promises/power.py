@@ -51,7 +51,6 @@ def _work(databases: Databases, random: Random) -> tuple[Files, Log]:
     """What was on the disk before a lab worked, and everything that happened to it then."""
     with databases.fresh("sqlite") as address, remembering() as disk, _frequent_checkpoints():
         path = address.removeprefix("sqlite:///")
-        start = {path: bytearray(Path(path).read_bytes())}
         with lab.opened(address) as opened:
             disk.log.clear()
             start = {name: bytearray(Path(name).read_bytes()) for name in (path, f"{path}-wal") if Path(name).exists()}

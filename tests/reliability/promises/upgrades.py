@@ -96,9 +96,11 @@ def _upgrade(address: str, scripts: Path, die_after: int = 0, commit_after: int 
             os.kill(os.getpid(), signal.SIGKILL)
 
     event.listen(database.writer, "after_cursor_execute", count)
-    with patch.object(schema, "_scripts", lambda: scripts):
-        schema.migrate(database)
-    database.dispose()
+    try:
+        with patch.object(schema, "_scripts", lambda: scripts):
+            schema.migrate(database)
+    finally:
+        database.dispose()
 
 
 def _commit_by_mistake(connection: Any) -> None:
