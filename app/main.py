@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 from threadpoolctl import threadpool_limits
 
-from app import logs
+from app import failpoints, logs
 from app.api import problems
 from app.api.limits import LongWork, Places, Rates
 from app.api.metrics import new_metrics
@@ -49,6 +49,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """The server; its database must exist and be migrated (`nextbatch serve` does both)."""
     settings = settings or Settings()
     logs.configure(settings.log_format, settings.log_level)
+    failpoints.arm(settings.failpoints)
     app = FastAPI(
         title="Nextbatch",
         version=version("nextbatch-server"),

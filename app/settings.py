@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Literal
 
 from platformdirs import user_data_path
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveInt, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app import failpoints
 
 
 class Settings(BaseSettings):
@@ -56,6 +58,24 @@ class Settings(BaseSettings):
     )
     log_format: Literal["json", "console"] = Field(default="json", description="How log lines look.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
+
+    development: bool = Field(default=False, description="Allow what no real server may do; loopback only.")
+    failpoints: dict[str, PositiveInt] = Field(
+        default={},
+        description='Places at which the process kills itself, as JSON: {"before-commit": 3} at the third time.',
+    )
+
+    @model_validator(mode="after")
+    def _fails_only_in_development(self) -> "Settings":
+        if self.failpoints and not self.development:
+            raise ValueError(
+                "refusing NEXTBATCH_FAILPOINTS: they kill the server. They need NEXTBATCH_DEVELOPMENT=true."
+            )
+        if self.development and not _is_loopback(self.host):
+            raise ValueError(f"refusing to listen on {self.host} with NEXTBATCH_DEVELOPMENT=true.")
+        if unknown := self.failpoints.keys() - failpoints.NAMES:
+            raise ValueError(f"no such failpoint: {', '.join(sorted(unknown))}.")
+        return self
 
     @model_validator(mode="after")
     def _binds_safely(self) -> "Settings":

@@ -42,13 +42,13 @@ class Databases:
     def postgres_server(self) -> str:
         """One server, with a migrated template database; missing binaries are a failure."""
         server = self.stack.enter_context(postgres.running_server())
-        _migrate(postgres.create_database(server, "template_migrated"))
+        migrated(postgres.create_database(server, "template_migrated"))
         return server
 
     @cached_property
     def migrated_sqlite(self) -> Path:
         path = self.folder / "migrated.sqlite3"
-        _migrate(f"sqlite:///{path}")
+        migrated(f"sqlite:///{path}")
         return path
 
 
@@ -58,7 +58,9 @@ def databases_in(folder: Path) -> Iterator[Databases]:
         yield Databases(folder, stack)
 
 
-def _migrate(address: str) -> None:
+def migrated(address: str) -> str:
+    """The address again, when the database there has the newest schema."""
     database = open_database(address, connections=2)
     migrate(database)
     database.dispose()
+    return address

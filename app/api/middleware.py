@@ -4,18 +4,20 @@ Plain ASGI because Starlette's BaseHTTPMiddleware buffers streams and hides disc
 """
 
 import re
+from asyncio import CancelledError
 from time import monotonic, perf_counter
 from uuid import uuid4
 
 import anyio
 import structlog
+from anyio import BrokenResourceError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
 from app.api.metrics import Metrics
-from app.domain.errors import BodyTooLarge, BodyTooSlow, WrongOrigin
+from app.domain.errors import BodyTooLarge, BodyTooSlow, OutcomeUnknown, Overloaded, Unavailable, WrongOrigin
 
 LEAST_BYTES_PER_SECOND = 10_000
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE"})
@@ -58,9 +60,15 @@ class Observed:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self.app(scope, receive, sending)
+            except CancelledError:  # the server ends, and waited as long as it may
+                if status:
+                    raise
+                await problems.refusal(_cut_off(scope["method"]), request_id)(scope, receive, sending)
             except ClientDisconnect:  # nobody is there to be answered
                 structlog.get_logger().info("the client left")
-            except Exception:
+            except Exception as error:
+                if _is_listener_gone(error):
+                    return
                 structlog.get_logger().exception("bug", path=scope["path"], method=scope["method"])
                 if status:  # too late for a clean answer
                     raise
@@ -76,6 +84,16 @@ class Observed:
         structlog.get_logger().info(
             "request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1e3, 2)
         )
+
+
+def _is_listener_gone(error: Exception) -> bool:
+    """What FastAPI's live stream raises when its client leaves while there is much to tell: nobody's fault."""
+    return isinstance(error, ExceptionGroup) and error.split(BrokenResourceError)[1] is None
+
+
+def _cut_off(method: str) -> Unavailable:
+    """A thread may go on with what was asked, and commit it."""
+    return Overloaded("The server ends; try again.") if method in ("GET", "HEAD") else OutcomeUnknown()
 
 
 class HostAllowed:

@@ -6,6 +6,7 @@ Nothing that was sent is repeated: a problem says where, which rule, and how to 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from errno import EDQUOT, ENOSPC
 from http import HTTPStatus
 from typing import Any
 
@@ -100,6 +101,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Refusal, _on_refusal)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
     app.add_exception_handler(HTTPException, _on_http_exception)
+    app.add_exception_handler(OSError, _on_system_error)
 
 
 def internal_error(request_id: str | None) -> Response:
@@ -143,6 +145,13 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
     if in_path and request.method != "PUT":  # nothing can have such a name
         return refusal(errors.Missing(), _request_id(request))
     return refusal(invalid_payload(error.errors()), _request_id(request))
+
+
+async def _on_system_error(request: Request, error: Exception) -> Response:
+    """The disk of temporary files may be full as well; anything else is a bug."""
+    if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
+        return await _on_refusal(request, errors.StorageFull())
+    raise error
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:

@@ -17,6 +17,7 @@ from app.domain.batches import Batch, Suggestion
 from app.domain.errors import BatchNotFound, Conflict, Invalid, Overloaded, Refusal
 from app.domain.findings import Finding
 from app.domain.studies import Configuration, Study
+from app.failpoints import reach
 from app.services import stopping, studies
 from app.services.bridge.drafting import Draft, Wanted, draft
 from app.services.bridge.model import Model
@@ -81,6 +82,7 @@ def _compute(resources: Resources, write: Writing, name: str, request: AskReques
             stopping.must_go_on(tally, View(model))
             wanted = _wanted(tally.configuration, len(tally.issued) + 1, request)
             issue = Issue(resources, study.version, request.worker, wanted, tally, draft(model, wanted))
+            reach("computed")
             answer = write.once(render, _issue, name, issue)
         except _Outdated:
             continue

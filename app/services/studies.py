@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from app.domain.access import Actor, Role, Scope
 from app.domain.errors import KeyNotFound, PreconditionFailed, StudyDeleted, StudyExists, StudyNotFound
 from app.domain.studies import Configuration, Study, StudyState
+from app.failpoints import reach
 from app.services.bridge.checks import check_configuration
 from app.storage import keys, ledger
 from app.storage import studies as rows
@@ -37,7 +38,9 @@ def find(connection: Connection, actor: Actor, name: str) -> Study:
 
 def lock(connection: Connection, actor: Actor, name: str) -> Study:
     """As `find`, and nobody else changes it until this transaction ends."""
-    return _visible(connection, actor, rows.lock(connection, name))
+    study = _visible(connection, actor, rows.lock(connection, name))
+    reach("locked")
+    return study
 
 
 def list_studies(

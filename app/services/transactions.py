@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from app.domain.access import Actor
 from app.domain.answers import Answer
 from app.domain.clock import stamp
+from app.failpoints import reach
 from app.storage import answers
 from app.storage.database import Database
 
@@ -58,6 +59,7 @@ class Writing(Reading):
             kept = answers.claim(connection, owner, self.token, self.fingerprint)
             if kept is not None:
                 return kept
+            reach("claimed")
             answer = render(use_case(connection, self.actor, *args, **kwargs))
             answers.keep(connection, owner, self.token, answer)
             return answer

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, select
 
 from app.domain.clock import now
+from app.failpoints import reach
 from app.storage.database import Database
 from app.storage.inserting import insert_if_absent, insert_missing
 from app.storage.tables import blob_chunks, blobs
@@ -43,6 +44,7 @@ def store(database: Database, array: Array, scope: str = "") -> str:
     for start in range(0, len(content), step):
         with database.write() as connection:
             insert_missing(connection, blob_chunks, _chunks(digest, content, start, start + step))
+        reach("chunks-stored")
     with database.write() as connection:
         insert_if_absent(connection, blobs, _header(digest, array, scope))
     return digest

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, make_url
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.domain.errors import DatabaseBusy, OutcomeUnknown, StorageFull, Unavailable
+from app.failpoints import reach
 from app.storage import postgresql, sqlite
 
 
@@ -33,11 +34,13 @@ class Database:
             except BaseException:
                 _roll_back(connection)
                 raise
+            reach("before-commit")
             try:
                 transaction.commit()
             except DBAPIError as error:
                 connection.invalidate()
                 raise _meaning(error, committing=True) from error
+            reach("committed")
 
     def dispose(self) -> None:
         self.reader.dispose()
@@ -83,7 +86,7 @@ _FAILURES: tuple[tuple[type[Unavailable], tuple[str, ...], tuple[str, ...]], ...
 )
 _UNREACHABLE: tuple[tuple[str, ...], tuple[str, ...]] = (
     ("08", "53", "57P", "58"),
-    ("unable to open database", "disk i/o error", "connection failed", "connection timeout", "connection is closed"),
+    ("unable to open database", "disk i/o error"),
 )
 
 
@@ -99,4 +102,10 @@ def _meaning(error: DBAPIError, *, committing: bool) -> Exception:
             return refusal()
     if committing:
         return OutcomeUnknown()
-    return Unavailable() if error.connection_invalidated or says(*_UNREACHABLE) else error
+    gone = error.connection_invalidated or _server_said_nothing(error) or says(*_UNREACHABLE)
+    return Unavailable() if gone else error
+
+
+def _server_said_nothing(error: DBAPIError) -> bool:
+    """PostgreSQL names every failure of its own; one without a name is the connection's."""
+    return isinstance(error, OperationalError | InterfaceError) and getattr(error.orig, "sqlstate", "") is None

@@ -10,6 +10,7 @@ from app.domain.access import Actor
 from app.domain.clock import now
 from app.domain.ledger import Event, canonical, seal
 from app.domain.studies import Study
+from app.failpoints import reach
 from app.storage import projections
 from app.storage.tables import events, studies
 
@@ -39,8 +40,11 @@ def append(
 def take_in(connection: Connection, study: Study, event: Event) -> Study:
     """Add an event as it is (this server's own, or an imported one) and apply it."""
     connection.execute(insert(events).values(study_id=study.id, **vars(event)))
+    reach("appended")
     connection.execute(update(studies).where(studies.c.id == study.id).values(seq=event.seq, head=event.hash))
-    return projections.apply(connection, replace(study, seq=event.seq, head=event.hash), event)
+    projected = projections.apply(connection, replace(study, seq=event.seq, head=event.hash), event)
+    reach("projected")
+    return projected
 
 
 def last_seq(connection: Connection, study: Study) -> int:

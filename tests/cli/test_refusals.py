@@ -42,6 +42,7 @@ def test_a_public_address_without_the_flag(refused: Refused, host: str, tmp_path
     [
         ("PORT", "no", "port"),
         ("WORKERS", "0", "workers"),
+        ("FAILPOINTS", '{"before-commit": 1}', "refusing NEXTBATCH_FAILPOINTS"),
         ("DATABASE_URL", "what", "database_url"),
         ("DATABASE_URL", "mysql://x/y", "database_url"),
         ("DATABASE_URL", "postgresql://nobody:secret@127.0.0.1:1/none", "database does not answer"),

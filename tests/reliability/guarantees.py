@@ -14,7 +14,8 @@ HEADER = (
 
 
 def row(promise: Promise, count: Count) -> str:
-    also = "".join(f", {value:,.6g} {name}" for name, value in count.details.items())
+    also = "".join(f", {value:,} {name}" for name, value in count.details.items())
+    also += "".join(f"; {name} after {value:.1f} s at the slowest" for name, value in count.slowest.items())
     cells = (
         str(promise.number),
         promise.words,

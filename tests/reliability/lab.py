@@ -30,3 +30,14 @@ def opened(address: str, study: str = "s", **more: Any) -> Iterator[Lab]:
         headers = {"Authorization": f"Bearer {admin_key(address)}"}
         with TestClient(create_app(settings), headers=headers, raise_server_exceptions=False) as client:
             yield Lab(client, study)
+
+
+def every_value(opened: Lab) -> list[float]:
+    """The values of all observations, in all their versions."""
+    values: list[float] = []
+    after: int | None = 0
+    while after is not None:
+        page = opened.get("observations", after=after, versions="all")
+        values += [row["value"] for row in page["observations"]]
+        after = page["next"]
+    return values

@@ -38,7 +38,8 @@ class Count:
 
     cases: int
     violations: tuple[str, ...] = ()
-    details: Mapping[str, float] = field(default_factory=dict)
+    details: dict[str, int] = field(default_factory=dict)
+    slowest: dict[str, float] = field(default_factory=dict)  # in seconds: measured and told, never judged
 
     @property
     def bound(self) -> float:
@@ -46,9 +47,13 @@ class Count:
         return 3 / self.cases if self.cases else 1.0
 
     def __add__(self, other: "Count") -> "Count":
-        names = dict.fromkeys((*self.details, *other.details))
-        details = {name: self.details.get(name, 0) + other.details.get(name, 0) for name in names}
-        return Count(self.cases + other.cases, (*self.violations, *other.violations), details)
+        details = {
+            name: self.details.get(name, 0) + other.details.get(name, 0) for name in self.details | other.details
+        }
+        slowest = {
+            name: max(self.slowest.get(name, 0), other.slowest.get(name, 0)) for name in self.slowest | other.slowest
+        }
+        return Count(self.cases + other.cases, (*self.violations, *other.violations), details, slowest)
 
 
 Prove = Callable[[Budget, int, Databases], Count]

@@ -83,6 +83,12 @@ def test_a_postgresql_that_may_lose_commits_is_refused(postgres_server: str) -> 
         open_database(careless)
 
 
+@pytest.mark.parametrize("place", ["host=/nowhere", "host=127.0.0.1&port=1"])
+def test_a_postgresql_that_is_not_there_is_told_as_unavailable(place: str) -> None:
+    with pytest.raises(Unavailable):
+        open_database(f"postgresql://nobody@/nothing?{place}")
+
+
 def _write_many(address: str, prefix: str) -> None:
     database = open_database(address, connections=4)
 

@@ -1,0 +1,21 @@
+"""A disk without room for a body's temporary file."""
+
+import errno
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.api import spooling
+from tests.api.conftest import problem
+from tests.conftest import on_sqlite
+
+
+@on_sqlite
+def test_no_room_for_a_body_is_a_507(admin: TestClient, filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_args: object, **_kwargs: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(spooling, "TemporaryDirectory", full)
+    answer = admin.post(f"/v1/studies/{filled}/observations", json={"candidate": "A1", "value": 1.0})
+    problem(answer, 507, "storage-full")
+    assert answer.headers["Retry-After"] == "10"

@@ -1,0 +1,89 @@
+"""Clients at work while processes die, in one study after the other; and what must be true of each in the end."""
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from time import sleep
+
+from tests.reliability import bench, checking, fleet
+from tests.reliability.bench import Bench
+from tests.reliability.fleet import Fleet, Member
+from tests.reliability.operations import Outcome
+from tests.reliability.planting import CLOCK_OFFSET
+from tests.reliability.promise import Budget, Count
+
+DEATHS_PER_STUDY = 10
+PATIENCE = 3.0  # seconds in which an armed place is reached, or the process is killed wherever it is
+A_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Scene:
+    servers: int
+    clients: int
+    work: Callable[[Bench], None]
+    places: Sequence[str]  # the failpoints that are armed
+
+
+def survive(scene: Scene, budget: Budget, seed: int, address: str) -> Count:
+    """A case is a death; batches and operations by outcome are counted on the way."""
+    random, count, ready = Random(seed), Count(0), []
+    with TemporaryDirectory() as folder, fleet.running(address, Path(folder), scene.servers) as servers:
+        for number, deaths in enumerate(rounds(budget, DEATHS_PER_STUDY)):
+            study = f"study-{number}"
+            bench.begin_study(servers, study)
+            with bench.at_work(servers, study, seed, scene.clients, scene.work) as history:
+                ready += [_kill_one(servers, random, scene.places) for _ in deaths]
+            counted = {f"operations {outcome}": history.count(outcome) for outcome in Outcome}
+            counted["batches"] = history.batches()
+            count += Count(0, tuple(checking.violations(servers, study, history)), counted)
+        bugs = servers.bugs()
+    return count + Count(len(ready), tuple(bugs), slowest={"ready again": max(ready)})
+
+
+def rounds(budget: Budget, size: int) -> Iterator[Iterator[int]]:
+    cases = iter(budget)
+    for first in cases:
+        yield chain([first], islice(cases, size - 1))
+
+
+def _kill_one(servers: Fleet, random: Random, places: Sequence[str]) -> float:
+    """Let a process die, start another in its place; the seconds until it is ready."""
+    sleep(random.uniform(0.1, 1))
+    member, at_failpoint = random.choice(servers.members), partial(_at_failpoint, servers, random.choice(places))
+    random.choice((_at_once, _at_once, _paused, at_failpoint, at_failpoint, at_failpoint))(member, random)
+    servers.start(member, **_clock(random))
+    return member.wait_until_ready()
+
+
+def _at_once(member: Member, _random: Random) -> None:
+    member.kill()
+
+
+def _paused(member: Member, random: Random) -> None:
+    """It stops in the middle of everything, goes on a little, and dies."""
+    member.signal(signal.SIGSTOP)
+    sleep(random.uniform(0.05, 1))
+    member.signal(signal.SIGCONT)
+    sleep(random.uniform(0, 0.1))
+    member.kill()
+
+
+def _at_failpoint(servers: Fleet, place: str, member: Member, random: Random) -> None:
+    """It ends, and another begins that will die between two steps of some write."""
+    member.signal(signal.SIGTERM)
+    member.wait()
+    armed = f'{{"{place}": {random.randint(1, 10)}}}'
+    servers.start(member, NEXTBATCH_DEVELOPMENT="true", NEXTBATCH_FAILPOINTS=armed, **_clock(random))
+    if not member.wait(PATIENCE):
+        member.kill()
+
+
+def _clock(random: Random) -> dict[str, str]:
+    """Every process has its own idea of the time."""
+    return {CLOCK_OFFSET: str(random.uniform(-A_DAY, A_DAY))}

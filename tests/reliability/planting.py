@@ -1,0 +1,176 @@
+"""Bugs planted in server processes, and clocks that are wrong, by environment variables that only the harnesses set."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime, timedelta, tzinfo
+from time import sleep
+from typing import Any
+from unittest.mock import patch
+
+from sqlalchemy import Connection, text
+
+from app.domain import clock
+from app.domain.studies import Study
+from app.services import correct
+from app.services.bridge.models import Models
+from app.services.tally import Tally
+from app.storage import batches, sqlite
+from app.storage import database as storage
+from app.storage.database import Database, open_database
+
+PLANTED = "PLANTED_BUG"
+CLOCK_OFFSET = "CLOCK_OFFSET_SECONDS"
+
+
+def planted_in_servers(bug: str) -> AbstractContextManager[object]:
+    """Every server process that starts inside the block has this bug."""
+    return patch.dict(os.environ, {PLANTED: bug})
+
+
+def plant(environment: Mapping[str, str]) -> None:
+    """In this process, for good."""
+    if CLOCK_OFFSET in environment:
+        _set_clock(timedelta(seconds=float(environment[CLOCK_OFFSET])))
+    if PLANTED in environment:
+        BUGS[environment[PLANTED]]()
+
+
+def _set_clock(offset: timedelta) -> None:
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime.now(tz) + offset
+
+    clock.datetime = Wrong  # type: ignore[misc]
+
+
+def _commit_after_answer() -> None:
+    """A write is answered, and committed a moment later."""
+
+    @contextmanager
+    def write(database: Database) -> Iterator[Connection]:
+        connection = database.writer.connect()
+        transaction = connection.begin()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+
+        def commit() -> None:
+            sleep(0.3)
+            transaction.commit()
+            connection.close()
+
+        threading.Thread(target=commit).start()
+
+    Database.write = write  # type: ignore[method-assign]
+
+
+def _tokens_not_unique() -> None:
+    """The table of kept answers has lost its primary key."""
+    _alter(
+        ["ALTER TABLE idempotency DROP CONSTRAINT IF EXISTS pk_idempotency"],
+        [
+            "CREATE TABLE other AS SELECT * FROM idempotency",
+            "DROP TABLE idempotency",
+            "ALTER TABLE other RENAME TO idempotency",
+        ],
+    )
+
+
+def _numbers_not_looked_at() -> None:
+    """Nobody looks whether a batch's number is still free."""
+    batches.last_number = lambda _connection, _study: _Any()
+
+
+class _Any(int):
+    """Equal to every number."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    __hash__ = int.__hash__
+
+
+def _stale_cache() -> None:
+    """What a process once read of a study is good enough until the next batch."""
+    tally = Models.tally
+
+    def stale(models: Models, connection: Connection, study: Study, seq: int | None = None) -> Tally:
+        known = models._tallies.get(study.id)
+        if seq is None and known is not None and len(known.issued) == batches.last_number(connection, study):
+            return known
+        return tally(models, connection, study, seq)
+
+    Models.tally = stale  # type: ignore[method-assign]
+
+
+def _alter(postgresql: list[str], sqlite: list[str]) -> None:
+    """Change the schema of this server's database."""
+    database = open_database(os.environ["NEXTBATCH_DATABASE_URL"], connections=2)
+    with database.write() as connection:
+        for statement in postgresql if connection.dialect.name == "postgresql" else sqlite:
+            connection.execute(text(statement))
+    database.dispose()
+
+
+def _errors_not_translated() -> None:
+    """The driver's own errors reach the routes."""
+    storage._meaning = lambda error, **_when: error
+
+
+def _versions_not_compared() -> None:
+    """A correction overwrites whatever is there."""
+    current = correct._current
+    correct._current = lambda connection, actor, name, number, _version: current(connection, actor, name, number, None)
+
+
+def _writers_do_not_wait() -> None:
+    """SQLite's transactions begin as readers, and give up when they meet another writer."""
+    prepare = sqlite._prepare
+
+    def impatient(connection: Any, record: Any) -> None:
+        prepare(connection, record)
+        connection.execute("PRAGMA busy_timeout = 0")
+
+    sqlite._prepare = impatient
+    sqlite._begin = lambda connection, _statement: connection.exec_driver_sql("BEGIN")
+
+
+def _memory_leaks() -> None:
+    """Every write keeps two megabytes."""
+    kept: list[bytearray] = []
+    _before_each_write(lambda: kept.append(bytearray(os.urandom(2**10)) * 2**11))
+
+
+def _files_stay_open() -> None:
+    _before_each_write(lambda: os.open(os.devnull, os.O_RDONLY))
+
+
+def _before_each_write(leak: Callable[[], object]) -> None:
+    write = Database.write
+
+    def leaking(database: Database) -> AbstractContextManager[Connection]:
+        leak()
+        return write(database)
+
+    Database.write = leaking  # type: ignore[method-assign]
+
+
+BUGS: Mapping[str, Callable[[], None]] = {
+    "commit after the answer": _commit_after_answer,
+    "tokens are not unique": _tokens_not_unique,
+    "nobody looks whether a number is free": _numbers_not_looked_at,
+    "a stale cache": _stale_cache,
+    "writers that do not wait": _writers_do_not_wait,
+    "memory that is not given back": _memory_leaks,
+    "files that stay open": _files_stay_open,
+    "versions are not compared": _versions_not_compared,
+    "errors that are not translated": _errors_not_translated,
+}

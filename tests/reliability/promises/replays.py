@@ -1,0 +1,107 @@
+"""Promise 11: any batch is computed again, bit for bit: by another server, from nothing, and on the other database."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from app.services.bridge import snapshots
+from app.services.bridge.models import Models
+from app.services.resources import Resources
+from app.storage import blobs
+from app.storage.tables import engine_states
+from tests.api.lab import THEORY, Lab
+from tests.databases import DIALECTS, Databases
+from tests.reliability import lab
+from tests.reliability.promise import Budget, Count, Promise
+
+BATCHES, NOT_REPEATED = 6, ("seconds", "created_at")
+THEORIES = (THEORY, None)  # None is auto mode
+
+
+def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
+    violations, replays, batches = [], 0, 0
+    with ExitStack() as stack:
+        addresses = [stack.enter_context(databases.fresh(dialect)) for dialect in DIALECTS]
+        here = [stack.enter_context(lab.opened(address)) for address in addresses]
+        elsewhere = [stack.enter_context(lab.opened(address)) for address in addresses]
+        for number in budget:
+            name = f"study-{number}"
+            told = [_study(Lab(one.client, name), THEORIES[number % 2], Random(f"{seed} {number}")) for one in here]
+            if told[0] != told[1]:
+                violations.append(f"{name}: the databases give different batches: {told}")
+            for one in (*here, *elsewhere):
+                equal = dict(_replays(Lab(one.client, name)))
+                violations += [f"{name}: not replayed equal: {which}" for which, same in equal.items() if not same]
+                replays += len(equal)
+            batches += 2 * BATCHES
+    return Count(replays, tuple(violations), {"batches": batches})
+
+
+def _study(one: Lab, theory: dict[str, Any] | None, random: Random) -> list[str]:
+    """A study in which much happens; its batches as they were told."""
+    one.begin(theory=theory, repeats=random.choice((2, "auto")))
+    told = []
+    for number in range(1, BATCHES + 1):
+        batch = one.batch(f"bench-{number}", max_size=random.randint(1, 4))
+        told.append(json.dumps({name: value for name, value in batch.items() if name not in NOT_REPEATED}))
+        if number == 1 or random.random() < 0.8:
+            one.measure(batch)
+        for change in random.sample(CHANGES, random.randint(0, 2)):
+            change(one, random)
+    return told
+
+
+CHANGES: tuple[Callable[[Lab, Random], object], ...] = (
+    lambda one, random: one.correct(1, random.random()),
+    lambda one, random: one.retract(random.randint(1, 3)),
+    lambda one, random: one.switch_off(f"THF-{random.randint(2, 9)}0"),
+    lambda one, random: one.change(max_batch=random.randint(4, 9)),
+)
+
+
+def _replays(one: Lab) -> Iterator[tuple[str, bool]]:
+    """Every batch with the models in memory, with those in the database, and from the ledger alone."""
+    resources: Resources = one.client.app.state.resources  # type: ignore[attr-defined]
+    for source in ("memory", "snapshots", "nothing"):
+        for number in range(BATCHES, 0, -1):
+            if source == "nothing":
+                with resources.database.write() as connection:
+                    connection.execute(engine_states.delete())
+            if source != "memory":
+                resources.models.forget()
+            yield f"{number} from {source}", one.replays(number)
+
+
+def _snapshots_a_little_off() -> AbstractContextManager[object]:
+    def load(connection: Any, digest: str) -> Any:
+        array = blobs.load(connection, digest)
+        return array * 1.001 if array.dtype == np.float64 else array
+
+    damaged = SimpleNamespace(load=load, store=blobs.store, DamagedBlob=blobs.DamagedBlob)
+    return patch.object(snapshots, "blobs", damaged)
+
+
+def _cache_of_any_model() -> AbstractContextManager[object]:
+    """Whatever model is in memory will do."""
+    return patch.object(Models, "_cached", lambda models, _head: next(iter(models._models.values()), None))
+
+
+PROMISE = Promise(
+    number=11,
+    words="Any batch replays bit for bit",
+    tested=(
+        "Studies with corrections, retractions and changes, with and without auto mode, on both databases: both give "
+        "the same batches, and each is replayed equal by two servers, from memory, from snapshots and from the ledger."
+    ),
+    unit="replays",
+    full=10_000,
+    prove=_prove,
+    teeth={"snapshots that are a little off": _snapshots_a_little_off, "a cache of any model": _cache_of_any_model},
+    short=1,
+)
