@@ -6,6 +6,7 @@ What waits for nothing is `async`: anything else costs a thread of the pool.
 from collections.abc import Awaitable, Callable
 from functools import cache
 from hashlib import sha256
+from time import monotonic
 from typing import Annotated, Any
 
 from anyio.to_thread import current_default_thread_limiter
@@ -13,7 +14,7 @@ from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.api import sessions
-from app.api.limits import LongWork, Places, Rates, refuse_a_long_line
+from app.api.limits import LongWork, Places, Rates, refuse_a_long_line, refuse_a_long_wait
 from app.domain.access import Actor, Key, Scope
 from app.domain.errors import Invalid, PreconditionRequired, Unauthenticated
 from app.domain.findings import Finding
@@ -42,18 +43,20 @@ async def askers(request: Request) -> Places:
     return found
 
 
-async def admitted(known: Known) -> Resources:
-    """The server's resources, unless more requests wait for a thread than it will serve soon."""
+async def admitted(known: Known) -> float:
+    """When the request came, unless more wait for a thread than will be served soon."""
     refuse_a_long_line(current_default_thread_limiter(), known.settings.max_waiting)
-    return known
+    return monotonic()
 
 
 def signed_in(
     request: Request,
-    known: Annotated[Resources, Depends(admitted)],
+    known: Known,
+    arrived: Annotated[float, Depends(admitted)],
     credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
 ) -> Key:
     """The key in the Authorization header, else that of the browser's session."""
+    refuse_a_long_wait(arrived)
     spelling = credentials.credentials if credentials else sessions.key_of(request)
     if spelling is None:
         raise Unauthenticated

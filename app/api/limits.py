@@ -20,6 +20,7 @@ from app.domain.errors import Overloaded, TooManyRequests
 
 T = TypeVar("T")
 
+PATIENCE = 2.0  # seconds; who waited longer for a thread is told to come again, which takes no time
 BURST_SECONDS = 10  # what a key did not use, it may use later, up to so much
 
 
@@ -72,7 +73,13 @@ class LongWork:
 
     async def __call__(self, work: Callable[[], T]) -> T:
         refuse_a_long_line(self._threads, self._most_waiting)
-        return await anyio.to_thread.run_sync(work, limiter=self._threads)
+        arrived = monotonic()
+
+        def in_time() -> T:
+            refuse_a_long_wait(arrived)
+            return work()
+
+        return await anyio.to_thread.run_sync(in_time, limiter=self._threads)
 
 
 async def finished(job: Future[Any], seconds: float) -> None:
@@ -86,4 +93,10 @@ async def finished(job: Future[Any], seconds: float) -> None:
 def refuse_a_long_line(threads: CapacityLimiter, most_waiting: int) -> None:
     """Whoever would wait for too long is told at once."""
     if threads.statistics().tasks_waiting >= most_waiting:
+        raise Overloaded
+
+
+def refuse_a_long_wait(arrived: float) -> None:
+    """Whoever did wait for too long is told so when the turn comes, and those behind get theirs sooner."""
+    if monotonic() - arrived > PATIENCE:
         raise Overloaded

@@ -1,7 +1,7 @@
 """A server with more to do than it can: it says so at once, and short requests never wait behind long ones."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pkgutil import resolve_name
 from threading import Event
@@ -115,6 +115,27 @@ def test_a_long_line_for_threads_is_refused_at_once(narrow: Callable[..., TestCl
         problem(answer, 503, "overloaded")
         assert answer.headers["Retry-After"] == "1"
         assert client.get("/healthz").status_code == 200
+
+
+@on_sqlite
+@pytest.mark.parametrize("path", ["/v1/keys/me", "/v1/studies/s/summary"])
+def test_who_waited_too_long_is_told_when_the_turn_comes(
+    lab: Lab, crowd: Crowd, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    lab.begin()
+    late: list[Future[Response]] = []
+    assert lab.client.portal is not None
+    default = lab.client.portal.call(anyio.to_thread.current_default_thread_limiter)
+    line = line_of(default) if "keys" in path else line_of(lab.client.app.state.long_work._threads)  # type: ignore[attr-defined]
+    held = "app.api.routes.operations:must_be_ready" if "keys" in path else "app.api.routes.reading:summarize"
+    first = "/readyz" if "keys" in path else path
+    with ThreadPoolExecutor(1) as pool:
+        with crowd(held, lambda _: lab.client.get(first), line):
+            late.append(pool.submit(lab.client.get, path))
+            while line() < CROWD + 1:
+                sleep(0.01)
+            monkeypatch.setattr(limits, "PATIENCE", 0.0)
+        problem(late[0].result(), 503, "overloaded")
 
 
 @on_sqlite

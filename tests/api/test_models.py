@@ -1,6 +1,8 @@
 """A model is a pure function of a prefix of the ledger: from memory, from the database, from nothing, the same bits."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 from typing import Any
 
 import pytest
@@ -122,6 +124,22 @@ def only_from_a_model(advance: Any) -> Any:
         return advance(model, *rest)
 
     return advancing
+
+
+def test_those_who_want_the_same_model_at_the_same_time_wait_for_one(
+    busy: Lab, fresh: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[str] = []
+
+    def counted(model: Any, tally: Any, load: Any) -> Any:
+        computed.append(tally.head)
+        sleep(0.05)
+        return advance(model, tally, load)
+
+    monkeypatch.setattr("app.services.bridge.models.advance", counted)
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(lambda _: next_batch(fresh), range(4)))) == 1
+    assert len(computed) == len(set(computed))
 
 
 def test_a_fresh_process_starts_from_the_snapshot(busy: Lab, fresh: Resources, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Models of studies: found in memory, else in the database, else computed from the ledger."""
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from threading import Lock
 
 from sqlalchemy import Connection
@@ -28,6 +28,7 @@ class Models:
         self._models: OrderedDict[str, Model] = OrderedDict()
         self._tallies: OrderedDict[int, Tally] = OrderedDict()
         self._lock = Lock()  # guards the book-keeping alone
+        self._turns: defaultdict[int, Lock] = defaultdict(Lock)  # saves work, decides nothing
 
     def tally(self, connection: Connection, study: Study, seq: int | None = None) -> Tally:
         """What the ledger says up to `seq`, by default up to its head."""
@@ -48,8 +49,8 @@ class Models:
             raise NoCandidates
         model = self._cached(tally.head)
         if model is None:
-            model = advance(self._base(study, tally), tally, self._load)
-            self._keep(model)
+            with self._turn(study):
+                model = self._cached(tally.head) or self._computed(study, tally)
         return model
 
     def save(self, study: Study, model: Model) -> None:
@@ -60,6 +61,16 @@ class Models:
         with self._lock:
             self._models.clear()
             self._tallies.clear()
+
+    def _turn(self, study: Study) -> Lock:
+        """One at a time for each study: the others find what the first has computed."""
+        with self._lock:
+            return self._turns[study.id]
+
+    def _computed(self, study: Study, tally: Tally) -> Model:
+        model = advance(self._base(study, tally), tally, self._load)
+        self._keep(model)
+        return model
 
     def _base(self, study: Study, tally: Tally) -> Model | None:
         """The model the last batch was computed with, from the nearest earlier one that is still known."""

@@ -1,0 +1,43 @@
+"""Which thread does what: computations one each, and nothing long on the event loop."""
+
+from threading import current_thread
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from app.main import create_app
+from app.services import json_text
+from app.settings import Settings
+from tests.conftest import on_sqlite
+
+pytestmark = on_sqlite  # no database has a part in it
+
+
+def test_a_server_computes_with_one_thread_of_blas(settings: Settings) -> None:
+    with threadpool_limits(2):
+        assert {pool["num_threads"] for pool in threadpool_info()} == {2}
+        create_app(settings).state.resources.database.dispose()
+        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
+
+
+@pytest.mark.parametrize(("size", "elsewhere"), [(10, False), (1_000_000, True)])
+def test_a_big_body_is_read_off_the_event_loop(
+    admin: TestClient, monkeypatch: pytest.MonkeyPatch, size: int, elsewhere: bool
+) -> None:
+    assert admin.portal is not None
+    loop, read_by = admin.portal.call(_this_thread), []
+    loads = json_text.loads
+
+    def noted(body: bytes) -> Any:
+        read_by.append(current_thread())
+        return loads(body)
+
+    monkeypatch.setattr(json_text, "loads", noted)
+    admin.put("/v1/studies/s", json={"description": "x" * size})
+    assert [thread is not loop for thread in read_by] == [elsewhere]
+
+
+async def _this_thread() -> Any:
+    return current_thread()

@@ -1,0 +1,1 @@
+"""Requests that nobody honest would send, each made from one that works."""

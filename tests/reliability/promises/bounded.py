@@ -1,0 +1,113 @@
+"""Promise 17: whatever is thrown at it, a server keeps its memory, and honest reports are answered meanwhile."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from random import Random
+from time import perf_counter, sleep
+from unittest.mock import patch
+
+import httpx
+import numpy as np
+
+from tests.databases import Databases
+from tests.reliability.hostile.sockets import ATTACKS
+from tests.reliability.promise import Budget, Count, Promise
+from tests.server import Server, running
+
+MEBIBYTE = 1 << 20
+MOST_GROWTH = 256  # MiB above a server at rest
+MOST_SECONDS = 10.0  # for one honest report, on any machine
+REPORTS = 60
+LIST = "key,t\n" + "".join(f"K{number},{number}\n" for number in range(200))
+
+
+def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
+    random, violations, quiet, busy, growth = Random(seed), [], [], [], 0.0
+    cases = 0
+    with running(databases.empty_folder() / "data", **_started_with()) as server:
+        begin(server)
+        before = memory(server)
+        for case in budget:
+            quiet += reports(server)
+            attack = ATTACKS[(case + random.randrange(len(ATTACKS)) * (case >= len(ATTACKS))) % len(ATTACKS)]
+            with attack(server, "s"):
+                during = reports(server)
+                growth = max(growth, memory(server) - before)
+            violations += [f"{attack.__name__}: {one}" for one in wrong(during, growth)]
+            busy += during
+            cases = case + 1
+    return Count(cases, tuple(violations), _figures(quiet, busy, growth))
+
+
+def _started_with() -> dict[str, str]:
+    return {}
+
+
+def begin(server: Server) -> None:
+    with httpx.Client(base_url=server.address, headers={"Authorization": f"Bearer {server.key}"}) as client:
+        client.put("/v1/studies/s", json={}).raise_for_status()
+        content = {"content": LIST, "headers": {"Content-Type": "text/csv"}}
+        client.put("/v1/studies/s/candidates", **content).raise_for_status()  # type: ignore[arg-type]
+
+
+def reports(server: Server) -> list[float]:
+    """The seconds that honest reports take, one after the other; infinite for one that was not taken.
+
+    Who is told to try again does so, as the client does.
+    """
+    took = []
+    headers = {"Authorization": f"Bearer {server.key}"}
+    with httpx.Client(base_url=server.address, headers=headers, timeout=MOST_SECONDS * 3) as client:
+        for number in range(REPORTS):
+            started = perf_counter()
+            took.append(perf_counter() - started if _reported(client, number) else np.inf)
+    return took
+
+
+def _reported(client: httpx.Client, number: int) -> bool:
+    for _ in range(round(MOST_SECONDS)):
+        try:
+            answer = client.post("/v1/studies/s/observations", json={"candidate": f"K{number}", "value": 1.0})
+        except httpx.TransportError:
+            return False
+        if answer.status_code != 503:
+            return answer.status_code == 201
+        sleep(float(answer.headers["Retry-After"]))
+    return False
+
+
+def memory(server: Server) -> float:
+    """MiB that the server's process has in memory."""
+    line = next(line for line in Path(f"/proc/{server.process.pid}/status").read_text().splitlines() if "VmRSS" in line)
+    return int(line.split()[1]) / 1024
+
+
+def wrong(took: Sequence[float], growth: float) -> list[str]:
+    lost = sum(seconds > MOST_SECONDS for seconds in took)
+    found = [f"{lost} of {len(took)} honest reports were lost or took too long"] if lost else []
+    return found + ([f"{growth:.0f} MiB more memory"] if growth > MOST_GROWTH else [])
+
+
+def _figures(quiet: Sequence[float], busy: Sequence[float], growth: float) -> dict[str, float]:
+    p99 = [1000 * float(np.quantile(took, 0.99)) for took in (quiet, busy)]
+    return {"ms p99 of a report at rest": p99[0], "ms p99 under attack": p99[1], "MiB more memory": growth}
+
+
+def _boundless() -> AbstractContextManager[object]:
+    """A server that takes a JSON body of any size."""
+    return patch(f"{__name__}._started_with", lambda: {"NEXTBATCH_MAX_JSON_BYTES": str(1 << 40)})
+
+
+PROMISE = Promise(
+    number=17,
+    words="Resources are bounded",
+    tested="2,000 slow sockets, a gibibyte of CSV or of JSON in pieces, JSON of depth 10⁵, forty who ask or poll all "
+    "the time, while honest reports are sent: all are taken, and the memory stays within 256 MiB of a server at rest.",
+    unit="attacks",
+    full=200,
+    prove=_prove,
+    teeth={"a server that takes JSON of any size": _boundless},
+    short=6,
+    share=1.0,
+)

@@ -1,0 +1,1 @@
+"""A study's whole life as random steps, told to servers and to a small model that says what they must answer."""
