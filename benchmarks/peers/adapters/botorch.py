@@ -39,8 +39,9 @@ class BoTorch(Adapter):
         if not self.given.noisy:
             return super().recommend()
         X, y = self._measured()
+        model = self._fitted(X, y)
         with torch.no_grad():
-            mean = self._fitted(X, y).posterior(X).mean
+            mean = model.posterior(X).mean
         return self.rows[int(mean.argmax())]
 
     def _measured(self) -> tuple[Any, Any]:

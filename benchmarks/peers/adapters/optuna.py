@@ -10,6 +10,9 @@ from optuna.trial import TrialState
 from benchmarks.peers.adapters.adapter import Adapter, Given, is_text, is_whole
 from benchmarks.peers.adapters.snapping import Snapping
 
+WIDE = 100
+"""Whole numbers of a wider range are floats: searching them one by one takes Optuna minutes."""
+
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 
@@ -38,7 +41,7 @@ class Optuna(Snapping):
 def _range(column: list[Any]) -> BaseDistribution:
     if is_text(column):
         return CategoricalDistribution(sorted(set(column)))
-    if is_whole(column):
+    if is_whole(column) and max(column) - min(column) <= WIDE:
         return IntDistribution(min(column), max(column))
     return FloatDistribution(min(column), max(column))
 
