@@ -50,7 +50,7 @@ bench: setup ## a subset of the benchmarks in minutes, beside the ratios committ
 	$(BIN)/python -m benchmarks.engine --set generated --horizon 100 --check
 	$(BIN)/python -m benchmarks.paper check
 
-bench-full: setup ## all benchmarks, for days; goes on where it was interrupted
+bench-full: setup ## all benchmarks, for many hours; goes on where it was interrupted
 	$(BIN)/python -m benchmarks.paper run
 	$(BIN)/python -m benchmarks.paper theory
 	$(BIN)/python -m benchmarks.paper report

@@ -29,6 +29,8 @@ COLOURS = {
 }
 GAP = 11.0
 """Points between the middles of two names."""
+FEW = 3
+"""Repetitions from which on an interval is drawn: Student's for two is thirteen deviations wide."""
 
 Series = dict[str, list[Record]]
 Ends = list[tuple[str, float]]
@@ -40,7 +42,7 @@ def panel(axis: Any, series: Series, what: str, title: str, **look: Any) -> None
     for system, records in series.items():
         t, mean, half = curve(records, what)
         axis.plot(t, mean, color=COLOURS[system])
-        if what != "batch":  # sizes jump at other t in every repetition
+        if len(records) >= FEW and look.get("yscale") != "log":
             axis.fill_between(t, mean - half, mean + half, color=COLOURS[system], alpha=0.15, linewidth=0)
         ends.append((system, mean[-1]))
     finish(axis, ends, title=title, xlabel="measurements", **look)

@@ -100,7 +100,14 @@ def sweep(groups: Groups) -> Any:
                 y = [figure(records, "regret_ratio").mean for _, records in found]
                 axis.plot([s for s, _ in found], y, color=COLOURS[system], marker="o", markersize=3)
                 ends.append((system, y[-1]))
-        finish(axis, ends, title=f"{TITLES[name]}: regret ÷ uniform at 2,000", xlabel="bandwidth", ylim=(0, None))
+        finish(
+            axis,
+            ends,
+            title=f"{TITLES[name]}: regret ÷ uniform at 2,000",
+            xlabel="bandwidth",
+            xticks=SWEEP,
+            ylim=(0, None),
+        )
     return drawing
 
 
