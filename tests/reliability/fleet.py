@@ -62,14 +62,14 @@ class Member:
         return True
 
     def wait_until_ready(self) -> float:
-        """The seconds it took until it answered."""
+        """The seconds it took until it answered, or until it was killed once more."""
         started = monotonic()
         while monotonic() < started + READY_SECONDS:
             with suppress(httpx.TransportError):
                 if httpx.get(f"{self.address}/readyz", timeout=READY_SECONDS).is_success:
                     return monotonic() - started
-            if self.wait(0):
-                break
+            if self.wait(0) and self.process and self.process.exitcode == -signal.SIGKILL:
+                return monotonic() - started
             sleep(0.01)
         raise RuntimeError(f"the server did not become ready:\n{(self.folder / 'output.txt').read_text()[-3000:]}")
 

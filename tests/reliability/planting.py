@@ -15,8 +15,8 @@ from app.domain import clock
 from app.domain.studies import Study
 from app.services import correct
 from app.services.bridge.models import Models
-from app.services.tally import Tally
-from app.storage import batches, sqlite
+from app.services.tally import Tally, after
+from app.storage import batches, ledger, sqlite
 from app.storage import database as storage
 from app.storage.database import Database, open_database
 
@@ -51,16 +51,17 @@ def _commit_after_answer() -> None:
 
     @contextmanager
     def write(database: Database) -> Iterator[Connection]:
-        connection = database.writer.connect()
-        transaction = connection.begin()
-        try:
-            yield connection
-        except BaseException:
-            connection.close()
-            raise
+        with storage._translated():
+            connection = database.writer.connect()
+            transaction = connection.begin()
+            try:
+                yield connection
+            except BaseException:
+                connection.close()
+                raise
 
         def commit() -> None:
-            sleep(0.3)
+            sleep(0.5)
             transaction.commit()
             connection.close()
 
@@ -99,14 +100,16 @@ class _Any(int):
 
 
 def _stale_cache() -> None:
-    """What a process once read of a study is good enough until the next batch."""
+    """A process that knows a study reads no more reports of it."""
     tally = Models.tally
 
     def stale(models: Models, connection: Connection, study: Study, seq: int | None = None) -> Tally:
         known = models._tallies.get(study.id)
-        if seq is None and known is not None and len(known.issued) == batches.last_number(connection, study):
-            return known
-        return tally(models, connection, study, seq)
+        if seq is not None or known is None:
+            return tally(models, connection, study, seq)
+        events = ledger.read(connection, study, known.seq)
+        models._tallies[study.id] = after(known, (one for one in events if not one.type.startswith("observation")))
+        return models._tallies[study.id]
 
     Models.tally = stale  # type: ignore[method-assign]
 

@@ -27,7 +27,7 @@ from tests.reliability import lab
 from tests.reliability.promise import Budget, Count, Promise
 from tests.storage.keep import KEPT
 
-ENOUGH = 50  # more statements than an upgrade has: some deaths come too late
+ENOUGH = 25  # statements, more than some upgrades have: some deaths come too late
 NEXT = '''"""A version after the newest, so that files of this one are upgraded."""
 
 import sqlalchemy as sa
