@@ -1,5 +1,6 @@
 """The composition root: settings in, a ready application out. Everything is built here and passed downwards."""
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -39,6 +40,9 @@ from app.services.jobs import Jobs
 from app.services.resources import Resources
 from app.settings import Settings
 from app.storage.database import open_database
+
+# By default a busy thread keeps the interpreter for 5 ms; with many of them the event loop hardly got a turn.
+SWITCH_SECONDS = 0.0005
 
 DESCRIPTION = """The next batch of experiments, as a service.
 
@@ -97,6 +101,7 @@ def _resources(settings: Settings) -> Resources:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    sys.setswitchinterval(SWITCH_SECONDS)
     app.state.streams.end_on_signals()
     yield
     app.state.streams.ending = True

@@ -50,7 +50,7 @@ class Settings(BaseSettings):
         default=30, gt=0, description="How long a body may take to come, and a second more for every 10 kB of it."
     )
     max_streams: int = Field(default=200, ge=0, description="Open event streams, per process.")
-    max_streams_per_key: int = Field(default=50, ge=0, description="Open event streams of one key, per process.")
+    max_streams_per_key: int = Field(default=100, ge=0, description="Open event streams of one key, per process.")
     keep_answers_days: int = Field(
         default=30,
         ge=1,

@@ -8,6 +8,7 @@ The requests are sent from the same machine. Beside the reports stand single com
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from tests.server import Server, running
 COMMITS = 500
 HEADER = (
     "| database | offered /s | answered /s | shed | failed | report p50 | report p99 | read p50 | read p99 "
-    "| ask p50 | ask p99 | MiB |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
+    "| ask p50 | ask p99 | CPU | MiB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -49,8 +50,9 @@ async def _rise(name: str, server: Server, options: argparse.Namespace) -> None:
         await prepare(client)
         async with watched(client, options.streams):
             for rate in options.rates:
+                before = _cpu(server)
                 measured = await send_steadily(client, rate, options.seconds, seed=round(rate))
-                print(_row(name, rate, measured, server), flush=True)
+                print(_row(name, rate, measured, server, _cpu(server) - before), flush=True)
 
 
 async def _soak(server: Server, options: argparse.Namespace) -> None:
@@ -67,12 +69,13 @@ async def _soak(server: Server, options: argparse.Namespace) -> None:
                 print(f"| {' | '.join(map(str, (*cells, p99, size, _files(server))))} |", flush=True)
 
 
-def _row(name: str, rate: float, measured: Measured, server: Server) -> str:
+def _row(name: str, rate: float, measured: Measured, server: Server, cpu: float) -> str:
     of, total = measured.outcomes, measured.outcomes.total()
     cells = [name, f"{rate:g}", f"{of['answered'] / measured.seconds:.1f}", f"{100 * of['shed'] / total:.1f} %"]
     cells.append(f"{100 * (of['failed'] + of['lost']) / total:.1f} %")
     cells += [_milliseconds(measured, kind, q) for kind in ("report", "read", "ask") for q in (0.5, 0.99)]
-    return f"| {' | '.join((*cells, f'{_memory(server):.0f}'))} |"
+    cells += [f"{cpu / total:.0f}", f"{_memory(server):.0f}"]
+    return f"| {' | '.join(cells)} |"
 
 
 def _milliseconds(measured: Measured, kind: str, quantile: float) -> str:
@@ -84,6 +87,12 @@ def _memory(server: Server) -> float:
     """MiB that the server's process has in memory."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def _cpu(server: Server) -> float:
+    """Milliseconds of processor time that the server has used: hardly a matter of who else uses the machine."""
+    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _files(server: Server) -> int:

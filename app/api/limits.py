@@ -20,7 +20,7 @@ from app.domain.errors import Overloaded, TooManyRequests
 
 T = TypeVar("T")
 
-PATIENCE = 2.0  # seconds; who waited longer for a thread is told to come again, which takes no time
+PATIENCE = 10.0  # seconds; who waited longer for a thread is told to come again, which takes no time
 BURST_SECONDS = 10  # what a key did not use, it may use later, up to so much
 
 

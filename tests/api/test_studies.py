@@ -117,3 +117,9 @@ def test_the_list_comes_in_pages_and_by_state(admin: TestClient) -> None:
 def test_a_grant_to_no_key_is_refused(admin: TestClient, study: str) -> None:
     problem(admin.put("/v1/studies/s/grants/000000000000"), 404, "key-not-found")
     problem(admin.delete("/v1/studies/s/grants/000000000000"), 404, "key-not-found")
+
+
+@pytest.mark.parametrize("reason", ["%00", "a%00b", ""])
+def test_a_reason_in_the_address_is_text_that_can_be_kept(admin: TestClient, study: str, reason: str) -> None:
+    problem(admin.delete(f"/v1/studies/s?reason={reason}"), 422, "invalid-input")
+    assert admin.delete("/v1/studies/s?reason=over%0Aand%20out").status_code == 204

@@ -1,5 +1,6 @@
 """Which thread does what: computations one each, and nothing long on the event loop."""
 
+import sys
 from threading import current_thread
 from typing import Any
 
@@ -20,6 +21,10 @@ def test_a_server_computes_with_one_thread_of_blas(settings: Settings) -> None:
         assert {pool["num_threads"] for pool in threadpool_info()} == {2}
         create_app(settings).state.resources.database.dispose()
         assert {pool["num_threads"] for pool in threadpool_info()} == {1}
+
+
+def test_busy_threads_give_way_to_the_event_loop_soon(admin: TestClient) -> None:
+    assert sys.getswitchinterval() <= 0.001
 
 
 @pytest.mark.parametrize(("size", "elsewhere"), [(10, False), (1_000_000, True)])

@@ -35,8 +35,9 @@ class Problem(Shape):
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 Line = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Text = Annotated[str, StringConstraints(max_length=10_000)]
-Reason = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+_NO_NUL = r"^[^\x00]*$"  # JSON is checked for it as a whole, an address is not
+Text = Annotated[str, StringConstraints(max_length=10_000, pattern=_NO_NUL)]
+Reason = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=_NO_NUL)]
 
 
 def _as_text(value: object) -> object:

@@ -1,11 +1,12 @@
 """Promise 17: whatever is thrown at it, a server keeps its memory, and honest reports are answered meanwhile."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from random import Random
 from time import perf_counter, sleep
 from unittest.mock import patch
+from uuid import uuid4
 
 import httpx
 import numpy as np
@@ -17,7 +18,7 @@ from tests.server import Server, running
 
 MEBIBYTE = 1 << 20
 MOST_GROWTH = 256  # MiB above a server at rest
-MOST_SECONDS = 10.0  # for one honest report, on any machine
+MOST_SECONDS = 30.0  # for one honest report, on any machine
 REPORTS = 60
 LIST = "key,t\n" + "".join(f"K{number},{number}\n" for number in range(200))
 
@@ -54,11 +55,11 @@ def begin(server: Server) -> None:
 def reports(server: Server) -> list[float]:
     """The seconds that honest reports take, one after the other; infinite for one that was not taken.
 
-    Who is told to try again does so, as the client does.
+    Who is told to try again, or cut off, does so under the same key, as the client does.
     """
     took = []
     headers = {"Authorization": f"Bearer {server.key}"}
-    with httpx.Client(base_url=server.address, headers=headers, timeout=MOST_SECONDS * 3) as client:
+    with httpx.Client(base_url=server.address, headers=headers, timeout=MOST_SECONDS) as client:
         for number in range(REPORTS):
             started = perf_counter()
             took.append(perf_counter() - started if _reported(client, number) else np.inf)
@@ -66,14 +67,13 @@ def reports(server: Server) -> list[float]:
 
 
 def _reported(client: httpx.Client, number: int) -> bool:
+    body, headers = {"candidate": f"K{number}", "value": 1.0}, {"Idempotency-Key": uuid4().hex}
     for _ in range(round(MOST_SECONDS)):
-        try:
-            answer = client.post("/v1/studies/s/observations", json={"candidate": f"K{number}", "value": 1.0})
-        except httpx.TransportError:
-            return False
-        if answer.status_code != 503:
-            return answer.status_code == 201
-        sleep(float(answer.headers["Retry-After"]))
+        with suppress(httpx.TransportError):
+            answer = client.post("/v1/studies/s/observations", json=body, headers=headers)
+            if answer.status_code != 503:
+                return answer.status_code == 201
+        sleep(1)
     return False
 
 

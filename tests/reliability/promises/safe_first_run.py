@@ -106,5 +106,5 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"a server that answers to any name": _any_host},
     short=40,
-    share=0.2,
+    share=0.5,
 )
