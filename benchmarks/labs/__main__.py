@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "run":
         with threadpool_limits(1):
             run(options)
-    show(read(options.out, Record), options)
+    records = read(options.out, Record)
+    show([one for one in records if one.policy in options.policies and one.protocol in options.protocols], options)
     return 0
 
 

@@ -23,14 +23,14 @@ def plot_labs(records: Iterable[Record], ours: str, title: str, path: Path) -> N
         figure, (best, mean, cost) = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
         for policy, colour in colours.items():
             own = [one for one in studies if one.policy == policy]
-            best.plot(_curve(own, np.minimum.accumulate), color=colour, label=policy)
-            mean.plot(_curve(own, _running_mean), color=colour)
+            best.plot(*_curve(own, np.minimum.accumulate), color=colour, label=policy)
+            mean.plot(*_curve(own, _running_mean), color=colour)
         best.set(title="regret of the best so far", xlabel="measurements", yscale="log")
         mean.set(title="mean regret of all so far", xlabel="measurements", ylim=(0, None))
         _plot_costs(cost, studies, colours)
         best.yaxis.set_major_formatter(PLAIN)
         best.legend(frameon=False, fontsize=7)
-        figure.suptitle(title, x=0.005, ha="left", color=GREY)
+        figure.suptitle(f"{title}, {len({one.table for one in studies})} tables", x=0.005, ha="left", color=GREY)
         save(figure, path)
 
 
@@ -52,12 +52,12 @@ def _colours(policies: Sequence[str], ours: str) -> dict[str, str]:
     return {policy: fixed.get(policy) or next(others) for policy in policies}
 
 
-def _curve(studies: Sequence[Record], along: Any) -> Any:
-    """The mean over tables of the means over seeds, as long as the shortest study."""
+def _curve(studies: Sequence[Record], along: Any) -> tuple[Any, Any]:
+    """Measurements, and the mean over tables of the means over seeds, as long as the shortest study."""
     length = min(len(one.regrets) for one in studies)
     tables = {one.table for one in studies}
     own = [[along(one.regrets[:length]) for one in studies if one.table == table] for table in tables]
-    return np.mean([np.mean(part, axis=0) for part in own], axis=0)
+    return np.arange(1, length + 1), np.mean([np.mean(part, axis=0) for part in own], axis=0)
 
 
 def _running_mean(regrets: Sequence[float]) -> Any:

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.datasets import FOLDER
 from benchmarks.labs.tables import load
 from benchmarks.lines import append, read
+from benchmarks.peers.plots import plot_timings
 from benchmarks.peers.summary import markdown
 from benchmarks.peers.timing import EVERYBODY, Timing, timed
 
@@ -30,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
             run(options)
     else:
         print(markdown(read(options.out, Timing)))
+    if options.command == "plot":
+        plot_timings(read(options.out, Timing), options.plots / "peers")
     return 0
 
 
@@ -46,9 +49,10 @@ def run(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    parser.add_argument("command", choices=("run", "table"))
+    parser.add_argument("command", choices=("run", "table", "plot"))
     parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the tables")
     parser.add_argument("--out", type=Path, default=RECORDS, help="file of timings, one line of JSON each")
+    parser.add_argument("--plots", type=Path, default=Path("docs/benchmarks"), help="folder of the figure")
     parser.add_argument("--tables", nargs="+", default=TABLES)
     parser.add_argument("--results", nargs="+", type=int, default=RESULTS, help="results recorded before the ask")
     parser.add_argument("--who", nargs="+", default=EVERYBODY, choices=EVERYBODY)
