@@ -13,4 +13,11 @@ where `prove(budget, seed, databases) -> Count` tries to break the promise as of
 the runner (`__main__`) and `test_promises` find the module. `make test` runs every promise with `short` cases, and
 again with each tooth; `make prove` runs it for its `share` of the minutes, prints the table and writes the rows it
 ran into docs/guarantees.md.
+
+What harnesses are made of:
+
+    lab       a server in this process            fleet     server processes, to be killed, paused and started again
+    bench     a client that notes everything      operations, checking   its history, and what must be true of it
+    chaos     deaths under load                   proxy     a bad network
+    disk      SQLite's writes, remembered or refused        planting  bugs for server processes
 """

@@ -18,6 +18,7 @@ from tests.reliability import serving
 from tests.reliability.planting import PLANTED
 
 READY_SECONDS = 60
+UNHANDLED = "Exception in ASGI application"  # by uvicorn
 
 _context = get_context("forkserver")
 _context.set_forkserver_preload([serving.__name__])
@@ -99,11 +100,14 @@ class Fleet:
         return httpx.Client(base_url=f"{self.addresses[0]}/v1", headers=self.headers, timeout=60)
 
     def bugs(self) -> list[str]:
-        """What the servers printed that no server may print."""
+        """What the servers printed that no server may print: a request that ended by a mistake of ours.
+
+        (A library's own complaint about a lost connection is none: its request was answered 503.)
+        """
         printed = (member.folder / "output.txt" for member in self.members)
         texts = [path.read_text() for path in printed if path.exists()]
         lines = [line[-1500:] for text in texts for line in text.splitlines() if '"event": "bug"' in line]
-        return lines + [text[text.index("Traceback") :][:6000] for text in texts if "\nTraceback" in text]
+        return lines + [text[text.index(UNHANDLED) :][:3000] for text in texts if UNHANDLED in text]
 
 
 @contextmanager
