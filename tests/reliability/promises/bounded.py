@@ -90,8 +90,12 @@ def wrong(took: Sequence[float], growth: float) -> list[str]:
 
 
 def _figures(quiet: Sequence[float], busy: Sequence[float], growth: float) -> dict[str, float]:
-    p99 = [1000 * float(np.quantile(took, 0.99)) for took in (quiet, busy)]
-    return {"ms p99 of a report at rest": p99[0], "ms p99 under attack": p99[1], "MiB more memory": growth}
+    p99 = [float(np.round(1000 * np.quantile(took, 0.99))) for took in (quiet, busy)]
+    return {
+        "ms p99 of a report at rest": p99[0],
+        "ms p99 under attack": p99[1],
+        "MiB more memory": float(np.round(growth)),
+    }
 
 
 def _boundless() -> AbstractContextManager[object]:
