@@ -21,7 +21,7 @@ class SyneTune(Adapter):
         self._configurations = [given.candidate(row) for row in range(given.size)]
         self._row = {_key(one): row for row, one in enumerate(self._configurations)}
         self._space = {name: _domain(column) for name, column in zip(given.columns, given.values, strict=True)}
-        self._trials: dict[int, Trial] = {}
+        self._trials: dict[tuple[Any, ...], Trial] = {}
         self._asked = 0
 
     def tell(self, rows: Sequence[int], values: Sequence[float]) -> None:
@@ -30,7 +30,8 @@ class SyneTune(Adapter):
             self.ask(len(rows))
         super().tell(rows, values)
         for row, value in zip(rows, values, strict=True):
-            self._scheduler.on_trial_complete(self._trials.pop(row), {TARGET: value})
+            trial = self._trials.pop(_key(self._configurations[row]))
+            self._scheduler.on_trial_complete(trial, {TARGET: value})
 
     def ask(self, q: int) -> list[int]:
         return [self._suggested() for _ in range(q)]
@@ -40,9 +41,8 @@ class SyneTune(Adapter):
         trial = Trial(self._asked, configuration, datetime.now())  # noqa: DTZ005
         self._scheduler.on_trial_add(trial)
         self._asked += 1
-        row = self._row[_key(configuration)]
-        self._trials[row] = trial
-        return row
+        self._trials[_key(configuration)] = trial
+        return self._row[_key(configuration)]
 
     def _begun(self, rows: Sequence[int]) -> Any:
         options = {"restrict_configurations": list(self._configurations), "debug_log": False}
