@@ -96,7 +96,8 @@ class _Drift:
         self._full, self._projected = self._leverages_if(place, n)
         self._remember(number, n, self._C_next[place])
         a, own = self._V_inv @ self._state.Z[:, number], _own(self._cov_projected, place, number)
-        blas.dger(-n / (1 + n * own), a, a, a=self._V_inv.T, overwrite_a=1)
+        if len(a):
+            blas.dger(-n / (1 + n * own), a, a, a=self._V_inv.T, overwrite_a=1)
         for rows in (self._cov_full, self._cov_projected):
             _absorb(rows, place, number, n)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine import Ask, State, choose
+from app.engine import Ask, State, choose, start
 from app.engine.batch import rule_of
 from app.engine.covariances import covariances
 from app.engine.exact import ExactRule
@@ -122,3 +122,9 @@ def test_rows_fetched_ahead_change_no_bound(kind: type, seed: int) -> None:
         assert ahead.bound_if(pick, 2) == pytest.approx(alone.bound_if(pick, 2), rel=1e-9)
         ahead.add(pick, 1)
         alone.add(pick, 1)
+
+
+@pytest.mark.parametrize("rule", ["local", "exact"])
+def test_a_rule_needs_no_dictionary(rule: str) -> None:
+    state = start(lab().X, lab(rule=rule).settings)
+    assert len(choose(state, Ask(min_size=3, max_size=3, alpha=1.0)).picks) == 3

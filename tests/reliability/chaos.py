@@ -12,7 +12,7 @@ from time import sleep
 
 from tests.reliability import bench, checking, fleet
 from tests.reliability.bench import Bench
-from tests.reliability.fleet import Fleet, Member
+from tests.reliability.fleet import Fleet, Member, NeverReady
 from tests.reliability.operations import Outcome
 from tests.reliability.planting import CLOCK_OFFSET
 from tests.reliability.promise import Budget, Count
@@ -32,6 +32,13 @@ class Scene:
 
 def survive(scene: Scene, budget: Budget, seed: int, address: str) -> Count:
     """A case is a death; batches and operations by outcome are counted on the way."""
+    try:
+        return _survive(scene, budget, seed, address)
+    except NeverReady as stuck:
+        return Count(1, (str(stuck),))
+
+
+def _survive(scene: Scene, budget: Budget, seed: int, address: str) -> Count:
     random, count, ready = Random(seed), Count(0), []
     with TemporaryDirectory() as folder, fleet.running(address, Path(folder), scene.servers) as servers:
         for number, deaths in enumerate(rounds(budget, DEATHS_PER_STUDY)):

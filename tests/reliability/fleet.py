@@ -24,6 +24,10 @@ _context = get_context("forkserver")
 _context.set_forkserver_preload([serving.__name__])
 
 
+class NeverReady(Exception):
+    """A server that was started does not answer."""
+
+
 @dataclass
 class Member:
     """One server: always on the same port, whichever process serves there."""
@@ -72,7 +76,7 @@ class Member:
             if self.wait(0) and self.process and self.process.exitcode == -signal.SIGKILL:
                 return monotonic() - started
             sleep(0.01)
-        raise RuntimeError(f"the server did not become ready:\n{(self.folder / 'output.txt').read_text()[-3000:]}")
+        raise NeverReady(f"the server did not become ready:\n{(self.folder / 'output.txt').read_text()[-3000:]}")
 
 
 @dataclass
