@@ -28,7 +28,7 @@ serve: setup ## migrate the database and start the server
 	$(BIN)/nextbatch serve
 
 test: setup browser ## the whole suite, on SQLite and on PostgreSQL
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 browser: ## Chromium for the page's tests; Debian's own
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null; } || \

@@ -13,8 +13,8 @@ SCENE = chaos.Scene(servers=4, clients=8, work=Bench.ask, places=("computed", "l
 
 def _prove(budget: Budget, seed: int, address: str) -> Count:
     survived = chaos.survive(SCENE, budget, seed, address)
-    details = {"deaths": survived.cases, "operations unknown": survived.details["operations unknown"]}
-    return replace(survived, cases=survived.details["batches"], details=details)
+    details = {"deaths": survived.cases, "operations unknown": survived.details.get("operations unknown", 0)}
+    return replace(survived, cases=survived.details.get("batches", 0), details=details)
 
 
 PROMISE = Promise(
@@ -28,10 +28,7 @@ PROMISE = Promise(
     unit="batches",
     full=10_000,
     prove=on_each_database(_prove),
-    teeth={
-        bug: partial(planted_in_servers, bug)
-        for bug in ("nobody looks whether a number is free", "commit after the answer")
-    },
+    teeth={bug: partial(planted_in_servers, bug) for bug in ("nobody looks whether a number is free",)},
     short=3,
     share=2,
 )
