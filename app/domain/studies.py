@@ -72,6 +72,7 @@ class Configuration:
     max_batch: int = 100
     first_batch: int | None = None
     repeats: Literal["auto", "allowed", "never"] | int = "auto"
+    noise: Literal["auto", "none"] = "auto"  # none: the same candidate always gives the same value
     stop: Stop = Stop()
     overdue_hours: float | None = None
 

@@ -21,6 +21,7 @@ from app.engine.auto import (
     learn_encoding,
     limits_for,
     needs_refit,
+    recommended,
 )
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
@@ -80,12 +81,13 @@ class Auto(Policy):
         return choose(state, request).picks
 
     def recommend(self, observed: Observed) -> int:
-        """The measured candidate of highest posterior mean, or of the best value where repeats do not differ."""
+        """As the certificate does."""
         state, model = self.state(observed)
-        if not is_noisy(model, observed, self.options):
-            return int(observed.numbers[np.argmax(model.objective.sign * observed.values)])
-        measured = np.flatnonzero(observed.counts)
-        return int(measured[np.argmax(state.mean[measured])])
+        noisy = is_noisy(model, observed, self.options)
+        best = recommended(state, model, observed, noisy, np.flatnonzero(observed.counts))
+        if best is None:
+            raise LookupError("nothing was measured")
+        return best
 
     def state(self, observed: Observed) -> tuple[State, Fit]:
         """The posterior, with the model fitted anew if it is time."""

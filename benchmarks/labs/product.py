@@ -20,7 +20,7 @@ from benchmarks.labs.tables import Table
 from nextbatch import Blocking, Client, Study
 from tests.server import running
 
-Repeats = Literal["auto", "never"]
+Noise = Literal["auto", "none"]
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Service:
     client: Client
     process: int
 
-    def begin(self, table: Table, seed: int, repeats: Repeats) -> Study[Blocking]:
+    def begin(self, table: Table, seed: int, noise: Noise) -> Study[Blocking]:
         """A study of the table; nothing else is set."""
         name = f"{table.name}-{uuid4().hex[:8]}"
-        study = self.client.create_study(name, direction=table.direction, seed=seed, repeats=repeats)
+        study = self.client.create_study(name, direction=table.direction, seed=seed, noise=noise)
         study.upload(_rows(table), text=[column.name for column in table.columns if column.kind == "text"])
         return study
 
@@ -66,7 +66,7 @@ class Nextbatch(Policy):
         self, service: Service, table: Table, protocol: Protocol, seed: int, first: Numbers | None = None
     ) -> None:
         self._service, self._first, self._told = service, first, 0
-        self._study = service.begin(table, seed, "auto" if protocol.noisy else "never")
+        self._study = service.begin(table, seed, "auto" if protocol.noisy else "none")
 
     def ask(self, observed: Observed, size: int) -> Numbers:
         """The first batch may be larger, as the server likes."""

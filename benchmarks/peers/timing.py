@@ -73,7 +73,7 @@ def _service(table: Table, rows: Numbers, q: int) -> dict[str, Any]:
 
 
 def _asked_over_http(service: Service, table: Table, rows: Numbers, q: int) -> dict[str, Any]:
-    study = service.begin(table, 0, "never")
+    study = service.begin(table, 0, "none")
     lines = [{"key": str(row), "value": float(table.truth[row])} for row in rows]
     record = _spent(lambda: study.report(lines), service.processor)
     ask = _spent(lambda: study.ask(min_size=q, max_size=q), service.processor)

@@ -29,6 +29,7 @@ class Changes(TypedDict, total=False):
     max_batch: int
     first_batch: int | None
     repeats: Literal["auto", "allowed", "never"] | int
+    noise: Literal["auto", "none"]
     stop: Stop
     overdue_hours: float | None
 

@@ -49,6 +49,18 @@ def test_a_certificate_bounds_what_can_still_be_better(lab: Lab) -> None:
     assert values.max() - truth(sure["key"]) <= sure["regret_bound"]
 
 
+def test_without_noise_the_best_measured_candidate_is_recommended_and_none_is_measured_twice(lab: Lab) -> None:
+    lab.begin(noise="none").work(4, max_size=4)
+    measured = [one["key"] for one in lab.observations()]
+    assert len(set(measured)) == len(measured)
+    sure, best = lab.get("certificate")["certificate"], max(measured, key=truth)
+    assert sure["key"] == best
+    upper = max(one["upper"] for one in lab.get("candidates", posterior="true", limit=100)["posterior"])
+    assert sure["regret_bound"] == pytest.approx(upper - sure["lower"])
+    lab.switch_off(best)
+    assert lab.get("certificate")["certificate"]["key"] == max(set(measured) - {best}, key=truth)
+
+
 def test_a_trace_has_every_batch_and_the_best_so_far(lab: Lab) -> None:
     lab.begin().work(3, max_size=4)
     trace = lab.get("trace")

@@ -26,6 +26,7 @@ def test_a_study_is_made_with_defaults_that_work(admin: TestClient) -> None:
         "max_batch": 100,
         "first_batch": None,
         "repeats": "auto",
+        "noise": "auto",
         "stop": {"regret_bound": None, "observations": None, "date": None},
         "overdue_hours": None,
     }

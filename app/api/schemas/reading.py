@@ -29,7 +29,9 @@ class BestPredicted(Shape):
 class CertificateOut(Shape):
     """What is known for sure, given what is assumed."""
 
-    key: str = Field(description="The recommended candidate: the one whose lower bound is best.")
+    key: str = Field(
+        description="The recommended candidate: the best measured one in auto mode, else that of the best lower bound."
+    )
     recommended: int
     mean: float
     lower: float

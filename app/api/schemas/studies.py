@@ -67,6 +67,10 @@ class StudySettings(Request):
     max_batch: int = Field(default=100, ge=1, le=100_000, description="Most measurements in a batch.")
     first_batch: int | None = Field(default=None, ge=1, le=100_000, description="Size of the very first batch.")
     repeats: Repeats = Field(default="auto", description="How often one candidate may be measured.")
+    noise: Literal["auto", "none"] = Field(
+        default="auto",
+        description="none: the same candidate always gives the same value; auto: judged from the results.",
+    )
     stop: StopRule = Field(default=StopRule(), description="When to stop asking.")
     overdue_hours: Hours | None = Field(default=None, description="When a suggestion counts as overdue.")
 
@@ -100,6 +104,7 @@ class StudyChange(Request):
     max_batch: int = Field(default=100, ge=1, le=100_000)
     first_batch: int | None = Field(default=None, ge=1, le=100_000)
     repeats: Repeats = "auto"
+    noise: Literal["auto", "none"] = "auto"
     stop: StopRule = StopRule()
     overdue_hours: Hours | None = None
 
@@ -151,6 +156,7 @@ class ConfigurationOut(Shape):
     max_batch: int
     first_batch: int | None
     repeats: str | int
+    noise: str
     stop: StopOut
     overdue_hours: float | None
 

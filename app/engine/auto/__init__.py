@@ -14,7 +14,7 @@ does the rest.
 
 Notation as in `app.engine`; values in model units are standardised and higher is better. Reading order: columns,
 scaling, layout, encoding, cautions, learning; observed, warping, objective; priors, forms, evidence, posterior_mode,
-fitted, fitting; goals, first, limits, handover.
+fitted, fitting; goals, first, limits, handover, recommending.
 """
 
 from app.engine.auto.columns import FeatureColumn, Override
@@ -29,6 +29,7 @@ from app.engine.auto.learning import learn_encoding
 from app.engine.auto.limits import is_noisy, limits_for
 from app.engine.auto.objective import Direction, Objective
 from app.engine.auto.observed import Observed
+from app.engine.auto.recommending import recommended
 
 __all__ = [
     "Caution",
@@ -51,6 +52,7 @@ __all__ = [
     "learn_encoding",
     "limits_for",
     "needs_refit",
+    "recommended",
     "settings_for",
     "sums_for",
 ]

@@ -1,7 +1,7 @@
 """What the engine knows after a prefix of the ledger."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -65,12 +65,13 @@ def advance(base: Model | None, tally: Tally, load: Load) -> Model:
 
 
 def options_of(tally: Tally) -> Options:
-    """Auto mode's options for the study's goal and repeats policy."""
-    goal, repeats = tally.configuration.goal, tally.configuration.repeats
-    if repeats == "auto":
-        return Options.of(goal)
+    """Auto mode's options for the study's goal, repeats policy and noise."""
+    wanted = tally.configuration
+    options = Options.of(wanted.goal, noisy=False if wanted.noise == "none" else None)
+    if wanted.repeats == "auto":
+        return options
     most = {"allowed": None, "never": 1}
-    return Options.of(goal, repeats=repeats if isinstance(repeats, int) else most[repeats])
+    return replace(options, repeats=wanted.repeats if isinstance(wanted.repeats, int) else most[wanted.repeats])
 
 
 def observed_of(tally: Tally) -> Observed:
@@ -158,7 +159,7 @@ def _same_task(before: Configuration, now: Configuration) -> bool:
     """Whether what was fitted before still speaks of the same thing."""
     return all(
         getattr(before, name) == getattr(now, name)
-        for name in ("direction", "algorithm", "goal", "repeats", "seed", "theory", "columns")
+        for name in ("direction", "algorithm", "goal", "repeats", "noise", "seed", "theory", "columns")
     )
 
 

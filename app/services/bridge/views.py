@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from app.engine import beta
-from app.services.bridge.model import Array, Model
+from app.engine.auto import is_noisy, recommended
+from app.services.bridge.model import Array, Model, options_of
 
 NEAREST = 3
 
@@ -59,12 +60,12 @@ class View:
         return {"candidate": best, "mean": float(self.mean[best]), "std": float(self.std[best])}
 
     def certificate(self) -> dict[str, Any] | None:
-        """The candidate with the best lower bound, and how much better another one could still be."""
+        """The recommended candidate, and how much better another one could still be."""
         if not self.knows_something:
             return None
         state, radius = self._state, self._radius
         among = np.flatnonzero(state.available) if state.available.any() else np.arange(len(radius))
-        number = int(among[np.argmax((state.mean - radius)[among])])
+        number = self._recommended(among)
         highest, lowest = float((state.mean + radius)[among].max()), float(state.mean[number] - radius[number])
         return {
             "recommended": number,
@@ -76,6 +77,14 @@ class View:
             "estimate": self._model.fit is not None,
             "assumptions": self._assumptions(),
         }
+
+    def _recommended(self, among: Array) -> int:
+        """Theory: the candidate with the best lower bound. Auto: the best measured one, if any is among these."""
+        model, best = self._model, None
+        if model.fit is not None:
+            noisy = is_noisy(model.fit, model.observed, options_of(model.tally))
+            best = recommended(model.state, model.fit, model.observed, noisy, among)
+        return int(among[np.argmax((self._state.mean - self._radius)[among])]) if best is None else best
 
     @cached_property
     def _radius(self) -> Array:

@@ -21,6 +21,7 @@ from app.engine.auto import (
     learn_encoding,
     limits_for,
     needs_refit,
+    recommended,
     settings_for,
     sums_for,
 )
@@ -142,3 +143,19 @@ def test_few_measurements_are_all_in_the_dictionary() -> None:
     observed = Observed.of(8, [0, 3, 5], [1.0, 2, 0])
     model = fit(X, Layout.of_numbers(1), observed, "maximize")
     assert sorted(begin(X, model, observed, Options(), 0).S) == [0, 3, 5]
+
+
+def test_the_best_value_is_recommended_without_noise_and_the_best_mean_with_it() -> None:
+    """Two candidates that look alike gave 1.2 and 0, two others 1 and 1; nobody measured the last one."""
+    X = np.array([[0.0], [0.0], [1.0], [1.0], [2.0]])
+    observed = Observed.of(5, [0, 1, 2, 3], [1.2, 0.0, 1.0, 1.0])
+    model = fit(X, Layout.of_numbers(1), observed, "maximize")
+    state = begin(X, model, observed, Options(), seed=0)
+
+    def best(noisy: bool, among: list[int]) -> int | None:
+        return recommended(state, model, observed, noisy, np.array(among))
+
+    assert best(False, [0, 1, 2, 3, 4]) == 0
+    assert best(True, [0, 1, 2, 3, 4]) in (2, 3)
+    assert best(False, [1, 3, 4]) == 3
+    assert best(True, [4]) is None

@@ -52,7 +52,7 @@ export function settings(root, first, look) {
       h("section.card", h("header", h("h2", "Settings"), h("span.push"), may("manage") && state !== "archived" && h("button.small", { onclick: edit }, "Change")),
         h("dl.facts", fact("Objective", withUnit(c.objective, c.unit && `in ${c.unit}`)), fact("Wanted", c.direction === "minimize" ? "small values" : "large values"), fact("Goal", GOALS[c.goal] ?? c.goal),
           fact("Algorithm", c.algorithm), fact("Model", c.theory ? theoryWords(c.theory, c.unit) : "fitted to the results (auto)"), fact("Batch size", `${count(c.min_batch)} to ${count(c.max_batch)}${c.first_batch ? `, the first ${c.first_batch}` : ""}`),
-          fact("Repeats", String(c.repeats)), fact("Stop", stopWords(c)), fact("Overdue", c.overdue_hours ? `after ${number(c.overdue_hours)} hours` : "never"), fact("Seed", h("span.mono", String(c.seed))))),
+          fact("Repeats", String(c.repeats)), fact("Noise", c.noise), fact("Stop", stopWords(c)), fact("Overdue", c.overdue_hours ? `after ${number(c.overdue_hours)} hours` : "never"), fact("Seed", h("span.mono", String(c.seed))))),
       h("section.card", h("header", h("h2", "Columns")),
         columns.length ? h(".scroll", { tabindex: "0", role: "region", "aria-label": "Columns" }, h("table.plain", h("thead", h("tr", ["Column", "Role", "Kind", "Levels"].map((title) => h("th", { scope: "col" }, title)))), h("tbody", columns.map((one) => h("tr", h("td", h("b", one.name)), h("td", one.role), h("td", one.kind), h("td.quiet.small", one.levels.length > 6 ? `${one.levels.length} levels` : one.levels.join(", "))))))) : h("p.quiet", "None yet.")),
       h("section.card.wide", h("header", h("h2", "Life"), h("span.quiet.small", `created ${fullTime(created)} · version ${version}`)),
