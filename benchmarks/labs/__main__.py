@@ -12,17 +12,18 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.datasets import FOLDER
 from benchmarks.labs.contestants import CONTESTANTS, OURS, contestants, installed
-from benchmarks.labs.plots import plot_labs
+from benchmarks.labs.page import write
 from benchmarks.labs.protocol import PROTOCOLS
 from benchmarks.labs.records import Key, Record
 from benchmarks.labs.simulation import simulate
 from benchmarks.labs.summary import FIGURES, against, per_policy, per_table, standings
 from benchmarks.labs.tables import LABS, REPLICATED, load
 from benchmarks.lines import append, read
+from benchmarks.pages import DOCS
 from benchmarks.peers.catalogue import CATALOGUE
 from benchmarks.peers.link import PeerError
 
-RESULTS, PLOTS = Path("benchmarks/results"), Path("docs/benchmarks")
+RESULTS = Path("benchmarks/results")
 COMPARED = ("random", OURS, "BayBE", "BoTorch qLogNEI", "BoTorch qUCB", "Optuna GP")
 QUICK = {"tables": ("agnp", "hpo_svm_letter", "esol_descriptors"), "seeds": "0:2", "out": RESULTS / "labs-quick.jsonl"}
 
@@ -36,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with threadpool_limits(1):
             run(options)
     records = read(options.out, Record)
+    if options.command == "page":
+        write(records, options.pages)
+        return 0
     show([one for one in records if one.policy in options.policies and one.protocol in options.protocols], options)
     return 0
 
@@ -55,13 +59,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 def show(records: Sequence[Record], options: argparse.Namespace) -> None:
-    """The tables, and with `plot` the figures."""
+    """The tables."""
     print(per_policy(records), against(records, OURS), standings(records, OURS, CATALOGUE), sep="\n\n")
     for protocol in dict.fromkeys(record.protocol for record in records):
         own = [record for record in records if record.protocol == protocol]
         print(f"\n{protocol}: {options.figure}\n", per_table(own, options.figure), sep="\n")
-        if options.command == "plot":
-            plot_labs(own, OURS, protocol, options.plots / f"labs-{protocol.replace(' ', '-')}")
 
 
 def _studies(options: argparse.Namespace) -> Iterator[Key]:
@@ -78,11 +80,11 @@ def _seeds(text: str) -> range:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.labs", description=__doc__)
-    parser.add_argument("command", nargs="?", choices=("run", "table", "plot"), default="run")
+    parser.add_argument("command", nargs="?", choices=("run", "table", "page"), default="run")
     parser.add_argument("--quick", action="store_true", help="small tables, two seeds, whoever is installed")
     parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the tables")
     parser.add_argument("--out", type=Path, default=RESULTS / "labs.jsonl", help="records, one line of JSON each")
-    parser.add_argument("--plots", type=Path, default=PLOTS, help="folder of the figures")
+    parser.add_argument("--pages", type=Path, default=DOCS, help="folder of the figures and of the page")
     parser.add_argument("--tables", nargs="+", help="default: the labs, or those with replicates if noisy")
     parser.add_argument("--policies", nargs="+", default=COMPARED, choices=CONTESTANTS)
     parser.add_argument("--protocols", nargs="+", default=["T60 q5"], choices=list(PROTOCOLS))

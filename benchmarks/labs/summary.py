@@ -60,6 +60,19 @@ def standings(records: Iterable[Record], ours: str, peers: Collection[str]) -> s
     return "\n".join(lines)
 
 
+def speed(records: Iterable[Record], ours: str, natives: Collection[str]) -> str:
+    """A Markdown table: processor seconds of an ask, ours beside the list-native peer that needs least."""
+    lines = [_row("table", ours, "fastest peer", "its seconds", "times ours"), _row(*["---"] * 5)]
+    for (table,), group in _grouped(records, "table"):
+        means = {policy: np.mean([one.processor for one in part]) for (policy,), part in _grouped(group, "policy")}
+        peers = [policy for policy in natives if policy in means]
+        if ours in means and peers:
+            fastest = min(peers, key=lambda policy: means[policy])
+            ratio = means[fastest] / means[ours]
+            lines.append(_row(table, f"{means[ours]:.3f}", fastest, f"{means[fastest]:.3f}", f"{ratio:.1f}"))
+    return "\n".join(lines)
+
+
 def shared(records: Iterable[Record]) -> list[Record]:
     """The studies of those tables that every policy has studied."""
     records = list(records)

@@ -1,7 +1,7 @@
 """Time what a user would pick instead, each in a process of its own, resumably, or print the tables of what was timed.
 
 python -m benchmarks.peers run
-python -m benchmarks.peers table
+python -m benchmarks.peers page
 """
 
 import argparse
@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.datasets import FOLDER
 from benchmarks.labs.tables import load
 from benchmarks.lines import append, read
+from benchmarks.pages import DOCS, fill
 from benchmarks.peers.plots import plot_timings
 from benchmarks.peers.summary import markdown
 from benchmarks.peers.timing import EVERYBODY, Timing, timed
@@ -29,10 +30,11 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "run":
         with threadpool_limits(1):
             run(options)
-    else:
-        print(markdown(read(options.out, Timing)))
-    if options.command == "plot":
-        plot_timings(read(options.out, Timing), options.plots / "peers")
+    timings = read(options.out, Timing)
+    print(markdown(timings))
+    if options.command == "page":
+        plot_timings(timings, options.pages / "peers")
+        fill(options.pages / "peers.md", {"timings": markdown(timings)})
     return 0
 
 
@@ -49,10 +51,10 @@ def run(options: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    parser.add_argument("command", choices=("run", "table", "plot"))
+    parser.add_argument("command", choices=("run", "table", "page"))
     parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the tables")
     parser.add_argument("--out", type=Path, default=RECORDS, help="file of timings, one line of JSON each")
-    parser.add_argument("--plots", type=Path, default=Path("docs/benchmarks"), help="folder of the figure")
+    parser.add_argument("--pages", type=Path, default=DOCS, help="folder of the page and its figure")
     parser.add_argument("--tables", nargs="+", default=TABLES)
     parser.add_argument("--results", nargs="+", type=int, default=RESULTS, help="results recorded before the ask")
     parser.add_argument("--who", nargs="+", default=EVERYBODY, choices=EVERYBODY)

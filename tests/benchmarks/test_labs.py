@@ -1,6 +1,7 @@
 """The simulated labs: figures by hand, and a run that is resumed."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from benchmarks.labs.policies import Auto, Random, common_start
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.records import Record
 from benchmarks.labs.simulation import simulate
-from benchmarks.labs.summary import against, per_policy, per_table, shared, standings
+from benchmarks.labs.summary import against, per_policy, per_table, shared, speed, standings
 from benchmarks.labs.tables import Table, load
 from benchmarks.lines import read
 
@@ -89,9 +90,12 @@ def test_a_run_goes_on_where_it_was(folder: Path, capsys: pytest.CaptureFixture[
         main(["run", *f"--data {folder} --out {out} --tables toy --policies random --seeds {seeds}".split()])
     assert [record.seed for record in read(out, Record)] == [0, 1]
     assert "| random | T60 q5 | 1 | 2 |" in capsys.readouterr().out
-    main(["plot", "--out", str(out), "--plots", str(folder)])
+    (folder / "labs.md").write_text("# Labs\n\n<!-- T60 q5 means -->\nold\n<!-- end -->\n")
+    main(["page", "--out", str(out), "--pages", str(folder)])
     assert (folder / "labs-T60-q5.svg").exists()
-    assert "| random | T60 q5 | 1 | 2 |" in capsys.readouterr().out
+    page = (folder / "labs.md").read_text()
+    assert "| random | T60 q5 | 1 | 2 |" in page
+    assert "old" not in page
 
 
 def test_a_quick_run_is_with_whoever_is_there(
@@ -128,3 +132,10 @@ def test_ours_stands_well_on_a_table_where_no_peer_is_below() -> None:
     peers = [record_of("p", "x", 0, 0.1), record_of("p", "y", 0, 0.3), record_of("p", "y", 1, 0.0)]
     others = [record_of("q", "y", 0, 0.0), record_of("random", "z", 0, 0.0)]
     assert "| T60 q5 | 2 | 1 | 2 | 2 |" in standings(ours + peers + others, "ours", ["p", "q"])
+
+
+def test_the_speed_is_beside_that_of_the_fastest_peer_with_a_list() -> None:
+    seconds = {"ours": 0.1, "p": 4.0, "q": 2.0, "snapped": 0.5}
+    records = [replace(record_of(who, "x", 0, 0.0), processor=spent) for who, spent in seconds.items()]
+    assert "| x | 0.100 | q | 2.000 | 20.0 |" in speed(records, "ours", ["p", "q", "absent"])
+    assert speed(records, "ours", ["absent"]).count("\n") == 1

@@ -108,9 +108,12 @@ def test_timings_go_on_where_they_were_and_are_shown(folder: Path, capsys: pytes
     timings = read(out, Timing)
     assert [(one.who, one.n) for one in timings] == [(LIBRARY, 20), (SERVICE, 20), (LIBRARY, 30), (SERVICE, 30)]
     assert all(np.min([one.record, one.ask]) >= 0 and one.peak > 1e7 and not one.error for one in timings)
-    main(["plot", "--out", str(out), "--plots", str(folder)])
+    row = f"| 60 | 30 | {SERVICE} | native |"
+    assert row in capsys.readouterr().out
+    (folder / "peers.md").write_text("<!-- timings -->\n<!-- end -->\n")
+    main(["page", "--out", str(out), "--pages", str(folder)])
     assert (folder / "peers.svg").exists()
-    assert f"| 60 | 30 | {SERVICE} | native |" in capsys.readouterr().out
+    assert row in (folder / "peers.md").read_text()
 
 
 def test_a_failure_is_shown_after_the_figures() -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.pages import filled
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import cells, page, subset
+from benchmarks.paper import cells, subset
 from benchmarks.paper.panels import apart
 from benchmarks.paper.systems import SYSTEMS
 
@@ -61,7 +62,7 @@ def test_the_whole_plan_has_every_cell_once() -> None:
 
 def test_a_table_is_put_between_its_marks() -> None:
     text = "before\n<!-- one -->\nold\n<!-- end -->\n<!-- two -->\n<!-- end -->\nafter"
-    assert page.filled(text, {"one": "new", "absent": "x"}) == (
+    assert filled(text, {"one": "new", "absent": "x"}) == (
         "before\n<!-- one -->\n\nnew\n\n<!-- end -->\n<!-- two -->\n<!-- end -->\nafter"
     )
 

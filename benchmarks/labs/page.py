@@ -1,0 +1,37 @@
+"""The page of the labs: every table and figure of it from the records."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.labs.contestants import OURS, SAME_START
+from benchmarks.labs.plots import plot_labs
+from benchmarks.labs.records import Record
+from benchmarks.labs.summary import FIGURES, against, per_policy, per_table, speed, standings
+from benchmarks.pages import fill
+from benchmarks.peers.catalogue import CATALOGUE
+
+NATIVE = tuple(name for name, peer in CATALOGUE.items() if peer.native)
+
+
+def write(records: Sequence[Record], folder: Path) -> None:
+    """Tables in their places in labs.md, and a figure for each protocol."""
+    tables: dict[str, str] = {}
+    for protocol in dict.fromkeys(record.protocol for record in records):
+        own = [record for record in records if record.protocol == protocol]
+        tables |= {f"{protocol} {name}": table for name, table in tables_of(own).items()}
+        plot_labs(own, OURS, protocol, folder / f"labs-{protocol.replace(' ', '-')}")
+    fill(folder / "labs.md", tables)
+
+
+def tables_of(records: Sequence[Record]) -> dict[str, str]:
+    """Of one protocol, by name."""
+    seeded_alike = [record for record in records if record.policy != SAME_START]
+    return {
+        "means": per_policy(records),
+        "differences": against(records, OURS),
+        "differences, same start": against(records, SAME_START),
+        "standings": standings(seeded_alike, OURS, CATALOGUE),
+        "standings, same start": standings(records, SAME_START, CATALOGUE),
+        "speed": speed(records, OURS, NATIVE),
+        **{figure: per_table(records, figure) for figure in FIGURES},
+    }
