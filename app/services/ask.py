@@ -86,8 +86,9 @@ def _compute(resources: Resources, write: Writing, name: str, request: AskReques
             answer = write.once(render, _issue, name, issue)
         except _Outdated:
             continue
-        with suppress(Overloaded):
-            resources.snapshots.start(study.id, partial(_remember, resources, study, model))
+        if resources.models.are_worth_keeping(study):
+            with suppress(Overloaded):
+                resources.snapshots.start(study.id, partial(_remember, resources, study, model))
         return answer
     raise Conflict("Too many ask at the same time; try again.")
 

@@ -168,6 +168,17 @@ def _only_the_tally(read: Any) -> Any:
     return reading
 
 
+@pytest.mark.parametrize(("least", "kept"), [(0.0, True), (60.0, False)])
+def test_a_model_is_kept_once_computing_it_again_would_take_long(
+    lab: Lab, resources: Resources, database: Database, monkeypatch: pytest.MonkeyPatch, least: float, kept: bool
+) -> None:
+    monkeypatch.setattr("app.services.bridge.models.WORTH_KEEPING", least)
+    lab.begin().work(2)
+    resources.snapshots.close()
+    with database.read() as connection:
+        assert bool(connection.execute(select(tables.engine_states.c.head)).all()) is kept
+
+
 def test_only_the_newest_snapshots_and_their_arrays_are_kept(busy: Lab, database: Database) -> None:
     with database.read() as connection:
         records = connection.execute(select(tables.engine_states.c.record)).scalars().all()

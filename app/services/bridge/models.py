@@ -2,6 +2,7 @@
 
 from collections import OrderedDict, defaultdict
 from threading import Lock
+from time import thread_time
 
 from sqlalchemy import Connection
 
@@ -17,6 +18,8 @@ from app.storage.blobs import DamagedBlob
 from app.storage.candidates import Block
 from app.storage.database import Database
 
+WORTH_KEEPING = 0.5  # seconds of computing; to keep a small model takes 0.05, more than to compute it again
+
 
 class Models:
     """Computed with no transaction open; a cached model is right because the hash of an event names all before it."""
@@ -29,6 +32,7 @@ class Models:
         self._tallies: OrderedDict[int, Tally] = OrderedDict()
         self._lock = Lock()  # guards the book-keeping alone
         self._turns: defaultdict[int, Lock] = defaultdict(Lock)  # saves work, decides nothing
+        self._unkept: defaultdict[int, float] = defaultdict(float)  # seconds of computing since one was kept
 
     def tally(self, connection: Connection, study: Study, seq: int | None = None) -> Tally:
         """What the ledger says up to `seq`, by default up to its head."""
@@ -53,8 +57,13 @@ class Models:
                 model = self._cached(tally.head) or self._computed(study, tally)
         return model
 
+    def are_worth_keeping(self, study: Study) -> bool:
+        """Whether a fresh process would compute for long what this one has computed since it last kept a model."""
+        return self._unkept.get(study.id, 0.0) >= WORTH_KEEPING
+
     def save(self, study: Study, model: Model) -> None:
         snapshots.save(self._database, study, model)
+        self._unkept.pop(study.id, None)
 
     def forget(self) -> None:
         """Drop every model and tally from memory."""
@@ -68,8 +77,10 @@ class Models:
             return self._turns[study.id]
 
     def _computed(self, study: Study, tally: Tally) -> Model:
+        started = thread_time()
         model = advance(self._base(study, tally), tally, self._load)
         self._keep(model)
+        self._unkept[study.id] += thread_time() - started
         return model
 
     def _base(self, study: Study, tally: Tally) -> Model | None:
