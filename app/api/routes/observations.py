@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from app.api.dependencies import CanRead, CanReport, Known, SeenVersion
@@ -26,7 +27,7 @@ from app.api.schemas.observations import (
 )
 from app.api.schemas.shape import Name, answer
 from app.api.spooling import Spooled, spooled, uploading
-from app.api.strict_json import StrictRoute
+from app.api.strict_json import SMALL, StrictRoute
 from app.domain.access import Scope
 from app.domain.answers import Answer
 from app.domain.errors import UnsupportedMediaType
@@ -45,7 +46,8 @@ router = APIRouter(
 )
 
 Number = Annotated[int, Path(ge=1, lt=2**31, description="The observation's number.")]
-CanSendSheets = Annotated[Writing, uploading(Scope.REPORT)]
+Sent = Annotated[Spooled, Depends(spooled(Scope.REPORT, json_in_memory=True))]
+CanSendSheets = Annotated[Writing, uploading(Scope.REPORT, json_in_memory=True)]
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
 _BODY: dict[str, Any] = {
@@ -69,15 +71,19 @@ _BODY: dict[str, Any] = {
 }
 
 
-def reports(body: Annotated[Spooled, Depends(spooled(Scope.REPORT))]) -> list[Report]:
+async def reports(body: Sent) -> list[Report]:
     """The reports of a body, whichever way they came."""
-    if body.media_type == "text/csv":
-        found = sheets.read_sheet(body.files[""])
-        must_not_be_empty(found)
-        return found
-    if body.media_type != "application/json":
+    if body.json is not None:
+        return _in_json(body.json) if len(body.json) <= SMALL else await run_in_threadpool(_in_json, body.json)
+    if body.media_type != "text/csv":
         raise UnsupportedMediaType("Observations come as application/json or text/csv.")
-    value = json_text.loads(body.files[""].read_bytes())
+    found = await run_in_threadpool(sheets.read_sheet, body.files[""])
+    must_not_be_empty(found)
+    return found
+
+
+def _in_json(body: bytes) -> list[Report]:
+    value = json_text.loads(body)
     try:
         if isinstance(value, dict) and "observations" in value:
             return [one.report() for one in ReportsIn.model_validate(value).observations]
