@@ -60,13 +60,11 @@ def _spooled(scope: Scope, json_in_memory: bool) -> Callable[..., AsyncIterator[
     return body
 
 
-def uploading(scope: Scope, *, json_in_memory: bool = False) -> Any:
+def uploading(scope: Scope) -> Any:
     """As `writing`, for a body that is spooled."""
 
     async def dependency(
-        request: Request,
-        body: Annotated[Spooled, Depends(spooled(scope, json_in_memory=json_in_memory))],
-        idempotency_key: IdempotencyKey = None,
+        request: Request, body: Annotated[Spooled, Depends(spooled(scope))], idempotency_key: IdempotencyKey = None
     ) -> Writing:
         return writing_as(request, body.actor, idempotency_key, body.digest)
 

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from app.api.dependencies import CanRead, CanReport, Known, SeenVersion
+from app.api.dependencies import CanRead, CanReport, IdempotencyKey, Known, SeenVersion, writing_as
 from app.api.problems import documented, invalid_payload
 from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
 from app.api.schemas.observations import (
@@ -26,7 +26,7 @@ from app.api.schemas.observations import (
     reported_out,
 )
 from app.api.schemas.shape import Name, answer
-from app.api.spooling import Spooled, spooled, uploading
+from app.api.spooling import Spooled, spooled
 from app.api.strict_json import SMALL, StrictRoute
 from app.domain.access import Scope
 from app.domain.answers import Answer
@@ -47,7 +47,6 @@ router = APIRouter(
 
 Number = Annotated[int, Path(ge=1, lt=2**31, description="The observation's number.")]
 Sent = Annotated[Spooled, Depends(spooled(Scope.REPORT, json_in_memory=True))]
-CanSendSheets = Annotated[Writing, uploading(Scope.REPORT, json_in_memory=True)]
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
 _BODY: dict[str, Any] = {
@@ -71,19 +70,22 @@ _BODY: dict[str, Any] = {
 }
 
 
-async def reports(body: Sent) -> list[Report]:
-    """The reports of a body, whichever way they came."""
-    if body.json is not None:
-        return _in_json(body.json) if len(body.json) <= SMALL else await run_in_threadpool(_in_json, body.json)
-    if body.media_type != "text/csv":
+async def reports(request: Request, body: Sent, idempotency_key: IdempotencyKey = None) -> tuple[Writing, list[Report]]:
+    """The reports of a body, whichever way they came, and what to write them with."""
+    write = writing_as(request, body.actor, idempotency_key, body.digest)
+    if body.json is not None and len(body.json) <= SMALL:
+        return write, _reports(body)
+    return write, await run_in_threadpool(_reports, body)
+
+
+def _reports(body: Spooled) -> list[Report]:
+    if body.media_type == "text/csv":
+        found = sheets.read_sheet(body.files[""])
+        must_not_be_empty(found)
+        return found
+    if body.json is None:
         raise UnsupportedMediaType("Observations come as application/json or text/csv.")
-    found = await run_in_threadpool(sheets.read_sheet, body.files[""])
-    must_not_be_empty(found)
-    return found
-
-
-def _in_json(body: bytes) -> list[Report]:
-    value = json_text.loads(body)
+    value = json_text.loads(body.json)
     try:
         if isinstance(value, dict) and "observations" in value:
             return [one.report() for one in ReportsIn.model_validate(value).observations]
@@ -103,15 +105,14 @@ def _in_json(body: bytes) -> list[Report]:
 )
 def report_observations(
     study: Name,
-    found: Annotated[list[Report], Depends(reports)],
+    sent: Annotated[tuple[Writing, list[Report]], Depends(reports)],
     known: Known,
-    write: CanSendSheets,
     duplicates: Annotated[
         Literal["keep", "skip"], Query(description="What to do with a value that looks reported before.")
     ] = "keep",
     dry_run: Annotated[bool, Query(description="Check everything, store nothing.")] = False,
 ) -> Response:
-    skip = duplicates == "skip"
+    (write, found), skip = sent, duplicates == "skip"
     try:
         return respond(write.once(_reported, report, known, study, found, skip_repeated=skip, dry_run=dry_run))
     except DryRun as dry:
