@@ -1,6 +1,5 @@
 """Observations as rows: one per version; the newest of each number is `current`."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -8,9 +7,8 @@ from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, 
 
 from app.domain.observations import Kind, Observation
 from app.domain.studies import Study
-from app.storage import batches
 from app.storage.parameters import in_parts
-from app.storage.tables import observations
+from app.storage.tables import observations, suggestions
 
 _ADD = insert(observations)
 _OF_STUDY = observations.c.study_id == bindparam("study")
@@ -18,6 +16,22 @@ _LAST_NUMBER = select(func.max(observations.c.number)).where(_OF_STUDY)
 _CURRENT = select(observations).where(_OF_STUDY, observations.c.current)
 _OF_BATCHES = _CURRENT.where(observations.c.batch.in_(bindparam("batches", expanding=True)))
 _WITH_REFS = _CURRENT.where(observations.c.ref.in_(bindparam("refs", expanding=True)))
+_COMPLETED = (
+    select(suggestions.c.batch, suggestions.c.rank)
+    .join_from(
+        suggestions,
+        observations,
+        (observations.c.study_id == suggestions.c.study_id)
+        & (observations.c.candidate == suggestions.c.candidate)  # there is an index of it
+        & (observations.c.batch == suggestions.c.batch)
+        & (observations.c.rank == suggestions.c.rank)
+        & observations.c.current,
+    )
+    .where(suggestions.c.study_id == bindparam("study"), suggestions.c.batch.in_(bindparam("batches", expanding=True)))
+    .group_by(suggestions.c.batch, suggestions.c.rank, suggestions.c.replicates)
+    .having(func.count() >= suggestions.c.replicates)
+    .order_by(suggestions.c.batch, suggestions.c.rank)
+)
 _VALUES_OF = select(observations.c.candidate, observations.c.exact).where(
     _OF_STUDY,
     observations.c.current,
@@ -91,10 +105,13 @@ def of_suggestions(connection: Connection, study: Study, batches: Iterable[int])
 
 def completed(connection: Connection, study: Study, places: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
     """Those of some suggestions for which all wanted replicates are there."""
-    numbers = {batch for batch, _ in places}
-    reported = Counter((one.batch, one.rank) for one in of_suggestions(connection, study, numbers))
-    wanted = [one for one in batches.suggestions_of(connection, study, numbers) if (one.batch, one.rank) in places]
-    return [(one.batch, one.rank) for one in wanted if reported[one.batch, one.rank] >= one.replicates]
+    numbers = sorted({batch for batch, _ in places})
+    return [
+        (batch, rank)
+        for part in in_parts(numbers)
+        for batch, rank in connection.execute(_COMPLETED, {"study": study.id, "batches": part})
+        if (batch, rank) in places
+    ]
 
 
 def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict[str, Observation]:

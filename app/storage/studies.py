@@ -3,11 +3,12 @@
 import json
 from collections.abc import Collection
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
-from app.domain.candidates import columns_from
+from app.domain.candidates import Column, columns_from
 from app.domain.clock import now
 from app.domain.ledger import GENESIS, canonical
 from app.domain.studies import Configuration, Study, StudyState, configuration_from
@@ -113,10 +114,15 @@ def is_granted(connection: Connection, key_id: str, study: Study) -> bool:
 def _study(row: Row[Any]) -> Study:
     fields = dict(row._mapping)  # noqa: SLF001
     del fields["requested"]
-    configuration = configuration_from(json.loads(fields.pop("configuration")))
-    columns = columns_from(json.loads(fields.pop("columns")))
-    return Study(
-        **fields | {"state": StudyState(row.state)},
-        configuration=configuration,
-        columns=columns,
-    )
+    fields |= {"state": StudyState(row.state), "configuration": _configuration(row.configuration)}
+    return Study(**fields | {"columns": _columns(row.columns)})
+
+
+@lru_cache(maxsize=64)  # the same text at every request of a study
+def _configuration(text: str) -> Configuration:
+    return configuration_from(json.loads(text))
+
+
+@lru_cache(maxsize=64)
+def _columns(text: str) -> tuple[Column, ...]:
+    return columns_from(json.loads(text))
