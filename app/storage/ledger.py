@@ -19,7 +19,7 @@ _MOVE_HEAD = update(studies).where(studies.c.id == bindparam("study"))
 _HASH = select(events.c.hash).where(events.c.study_id == bindparam("study"), events.c.seq == bindparam("seq"))
 _PART = (events.c.seq > bindparam("after")) & (events.c.seq <= bindparam("until"))
 _READ = select(events).where(events.c.study_id == bindparam("study"), _PART).order_by(events.c.seq)
-_READ = _READ.execution_options(yield_per=500)
+_AT_A_TIME = 500
 _LAST = 2**31 - 1
 
 
@@ -72,6 +72,8 @@ def read(
 ) -> Iterator[Event]:
     """The events after `after` and not beyond `until`, oldest first."""
     query = _READ if limit is None else _READ.limit(limit)
+    if until - after > _AT_A_TIME:  # PostgreSQL makes a cursor for it
+        query = query.execution_options(yield_per=_AT_A_TIME)
     with connection.execute(query, {"study": study.id, "after": after, "until": until}) as rows:
         for row in rows:
             yield Event(**{name: value for name, value in row._mapping.items() if name != "study_id"})  # noqa: SLF001

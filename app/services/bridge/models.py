@@ -37,8 +37,10 @@ class Models:
     def tally(self, connection: Connection, study: Study, seq: int | None = None) -> Tally:
         """What the ledger says up to `seq`, by default up to its head."""
         wanted = study.seq if seq is None else seq
-        known = self._known_tally(connection, study, wanted)
-        tally = after(known, ledger.read(connection, study, known.seq, until=wanted))
+        known = self._known_tally(study, wanted)
+        tally = _continued(known, list(ledger.read(connection, study, known.seq - 1, until=wanted))) if known else None
+        if tally is None:
+            tally = after(Tally(), ledger.read(connection, study, until=wanted))
         if wanted == study.seq:
             with self._lock:
                 self._tallies[study.id] = tally
@@ -125,12 +127,10 @@ class Models:
         with self._database.read() as connection:
             return tuple(self._arrays.load(connection, block.arrays[part]) for part in ("numbers", "codes"))  # type: ignore[return-value]
 
-    def _known_tally(self, connection: Connection, study: Study, seq: int) -> Tally:
+    def _known_tally(self, study: Study, seq: int) -> Tally | None:
         with self._lock:
             known = self._tallies.get(study.id)
-        if known is None or known.seq > seq or ledger.hash_of(connection, study, known.seq) != known.head:
-            return Tally()
-        return known
+        return known if known is not None and 0 < known.seq <= seq else None
 
     def _cached(self, head: str) -> Model | None:
         with self._lock:
@@ -145,3 +145,8 @@ class Models:
             self._models.move_to_end(model.tally.head)
             while len(self._models) > 1 and sum(m.nbytes for m in self._models.values()) > self._most_bytes:
                 self._models.popitem(last=False)
+
+
+def _continued(known: Tally, events: list[Event]) -> Tally | None:
+    """The tally with more events, the first of which it must end with; None if it does not."""
+    return after(known, events[1:]) if events and events[0].hash == known.head else None
