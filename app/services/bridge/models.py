@@ -29,6 +29,7 @@ class Models:
         self._arrays = arrays
         self._most_bytes = most_bytes
         self._models: OrderedDict[str, Model] = OrderedDict()
+        self._bytes = 0  # of all of them
         self._tallies: OrderedDict[int, Tally] = OrderedDict()
         self._lock = Lock()  # guards the book-keeping alone
         self._turns: defaultdict[int, Lock] = defaultdict(Lock)  # saves work, decides nothing
@@ -71,6 +72,7 @@ class Models:
         """Drop every model and tally from memory."""
         with self._lock:
             self._models.clear()
+            self._bytes = 0
             self._tallies.clear()
 
     def _turn(self, study: Study) -> Lock:
@@ -141,10 +143,11 @@ class Models:
 
     def _keep(self, model: Model) -> None:
         with self._lock:
+            before = self._models.pop(model.tally.head, None)
             self._models[model.tally.head] = model
-            self._models.move_to_end(model.tally.head)
-            while len(self._models) > 1 and sum(m.nbytes for m in self._models.values()) > self._most_bytes:
-                self._models.popitem(last=False)
+            self._bytes += model.nbytes - (before.nbytes if before else 0)
+            while len(self._models) > 1 and self._bytes > self._most_bytes:
+                self._bytes -= self._models.popitem(last=False)[1].nbytes
 
 
 def _continued(known: Tally, events: list[Event]) -> Tally | None:
