@@ -140,12 +140,25 @@ def _split(folder: Path, study: str) -> Figures:
 def _cold_start(folder: Path, study: str) -> Figures:
     """The next batch of a process that knows nothing: from the kept model, and from the ledger alone."""
     with _process(folder) as resources:
+        _keep_model(resources, study)
+    with _process(folder) as resources:
         snapshot = _next_batch(resources, study)
     with _process(folder) as resources:
         with resources.database.write() as connection:
             connection.execute(delete(engine_states))
         rebuild = _next_batch(resources, study)
     return {"from snapshot": snapshot, "rebuild": rebuild, "rebuild / snapshot": rebuild / snapshot}
+
+
+def _keep_model(resources: Resources, name: str) -> None:
+    """Keep the model of the last batch; a server does so when it has computed for half a second."""
+    with resources.database.read() as connection:
+        study = studies.find(connection, name)
+        if study is None:
+            raise LookupError(name)
+        last = resources.models.tally(connection, study).issued[-1]
+        basis = resources.models.tally(connection, study, last.basis_seq)
+    resources.models.save(study, resources.models.at(study, basis))
 
 
 def _next_batch(resources: Resources, name: str) -> float:

@@ -1,6 +1,7 @@
 """What a route asks for: a way to read or to write, for a key that has the scope. Access is checked here alone.
 
-What waits for nothing is `async`: anything else costs a thread of the pool.
+What waits for nothing is `async`: anything else costs a thread of the pool. FastAPI walks the whole tree of a route's
+dependencies for each request, what it has solved already included: so the tree is flat.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,9 +13,10 @@ from typing import Annotated, Any
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.concurrency import run_in_threadpool
 
 from app.api import sessions
-from app.api.limits import LongWork, Places, Rates, refuse_a_long_line, refuse_a_long_wait
+from app.api.limits import LongWork, Places, refuse_a_long_line, refuse_a_long_wait
 from app.domain.access import Actor, Key, Scope
 from app.domain.errors import Invalid, PreconditionRequired, Unauthenticated
 from app.domain.findings import Finding
@@ -43,34 +45,28 @@ async def askers(request: Request) -> Places:
     return found
 
 
-async def admitted(known: Known) -> float:
-    """When the request came, unless more wait for a thread than will be served soon."""
-    refuse_a_long_line(current_default_thread_limiter(), known.settings.max_waiting)
-    return monotonic()
-
-
-def signed_in(
-    request: Request,
-    known: Known,
-    arrived: Annotated[float, Depends(admitted)],
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
-) -> Key:
+def _signed_in(request: Request, credentials: HTTPAuthorizationCredentials | None, arrived: float) -> Key:
     """The key in the Authorization header, else that of the browser's session."""
     refuse_a_long_wait(arrived)
     spelling = credentials.credentials if credentials else sessions.key_of(request)
     if spelling is None:
         raise Unauthenticated
+    known: Resources = request.app.state.resources
     with known.database.read() as connection:
         return authenticate(connection, spelling)
 
 
 @cache
 def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
-    """The dependency that lets only keys with `scope` through."""
+    """The dependency that lets only keys with `scope` through, unless more wait than will be served soon."""
 
-    async def actor(request: Request, key: Annotated[Key, Depends(signed_in)]) -> Actor:
-        rates: Rates = request.app.state.rates
-        rates.count(key.id)
+    async def actor(
+        request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+    ) -> Actor:
+        state = request.app.state
+        refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
+        key = await run_in_threadpool(_signed_in, request, credentials, monotonic())
+        state.rates.count(key.id)
         key.must(scope)
         return Actor(key, request.scope["request_id"])
 
@@ -81,36 +77,37 @@ def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
 def reading(scope: Scope) -> Any:
     """`Annotated[Reading, reading(Scope.READ)]`"""
 
-    async def dependency(known: Known, actor: Annotated[Actor, Depends(allowed(scope))]) -> Reading:
-        return Reading(known.database, actor)
+    async def dependency(request: Request, actor: Annotated[Actor, Depends(allowed(scope))]) -> Reading:
+        return Reading(request.app.state.resources.database, actor)
 
     return Depends(dependency)
 
 
-async def body_digest(request: Request) -> str:
-    return sha256(await request.body()).hexdigest()
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        max_length=200,
+        pattern=r"^[!-~]+$",
+        description="The same request again under the same key has one effect and one answer.",
+    ),
+]
 
 
-def writing(scope: Scope, digest: Callable[..., Any] = body_digest) -> Any:
+def writing(scope: Scope) -> Any:
     """`Annotated[Writing, writing(Scope.MANAGE)]`: with the request's Idempotency-Key, if it has one."""
 
     async def dependency(
-        request: Request,
-        known: Known,
-        actor: Annotated[Actor, Depends(allowed(scope))],
-        body: Annotated[str, Depends(digest)],
-        idempotency_key: Annotated[
-            str | None,
-            Header(
-                max_length=200,
-                pattern=r"^[!-~]+$",
-                description="The same request again under the same key has one effect and one answer.",
-            ),
-        ] = None,
+        request: Request, actor: Annotated[Actor, Depends(allowed(scope))], idempotency_key: IdempotencyKey = None
     ) -> Writing:
-        return Writing(known.database, actor, idempotency_key, _fingerprint(request, body))
+        return writing_as(request, actor, idempotency_key, sha256(await request.body()).hexdigest())
 
     return Depends(dependency)
+
+
+def writing_as(request: Request, actor: Actor, token: str | None, body_digest: str) -> Writing:
+    """What a request of this actor may write with; its identity is its method, its address and its body."""
+    identity = "\n".join((request.method, request.url.path, request.url.query, body_digest))
+    return Writing(request.app.state.resources.database, actor, token, sha256(identity.encode()).hexdigest())
 
 
 async def seen_version(
@@ -127,12 +124,6 @@ async def seen_version(
     if not (version.isascii() and version.isdigit() and len(version) < 16):
         raise Invalid([Finding("etag", "If-Match must be the ETag of an earlier answer.")])
     return int(version)
-
-
-def _fingerprint(request: Request, body: str) -> str:
-    """One request's identity: method, address and body."""
-    parts = (request.method, request.url.path, request.url.query, body)
-    return sha256("\n".join(parts).encode()).hexdigest()
 
 
 CanRead = Annotated[Reading, reading(Scope.READ)]

@@ -11,7 +11,7 @@ from uuid import uuid4
 import anyio
 import structlog
 from anyio import BrokenResourceError
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,6 +30,7 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
 
 
 class Observed:
@@ -51,10 +52,9 @@ class Observed:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-ID"] = request_id
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
+                said = {name for name, _ in message["headers"]}
+                more = [header for header in _RAW_HEADERS if header[0] not in said]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *more]
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):

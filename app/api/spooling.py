@@ -1,4 +1,7 @@
-"""A body on its way to the disk: never whole in memory, hashed as it passes, gone when the request ends."""
+"""A body on its way to the disk: never whole in memory, hashed as it passes, gone when the request ends.
+
+JSON that is read whole anyway need not see the disk.
+"""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -13,10 +16,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
-from app.api.dependencies import allowed, writing
+from app.api.dependencies import IdempotencyKey, allowed, writing_as
 from app.domain.access import Actor, Scope
 from app.domain.errors import Invalid, UnsupportedMediaType
 from app.domain.findings import Finding
+from app.services.transactions import Writing
 
 PIECE = 1 << 20
 
@@ -28,21 +32,30 @@ class Spooled:
     media_type: str
     files: dict[str, Path]
     digest: str
+    actor: Actor  # who sent it
+    json: bytes | None = None  # in the files' stead
 
 
-@cache
-def spooled(scope: Scope) -> Callable[..., AsyncIterator[Spooled]]:
+def spooled(scope: Scope, *, json_in_memory: bool = False) -> Callable[..., AsyncIterator[Spooled]]:
     """The dependency that takes a body to temporary files, once its sender may send it."""
+    return _spooled(scope, json_in_memory)
 
-    async def body(request: Request, _actor: Annotated[Actor, Depends(allowed(scope))]) -> AsyncIterator[Spooled]:
+
+@cache  # one for all who name it: a body can be read once
+def _spooled(scope: Scope, json_in_memory: bool) -> Callable[..., AsyncIterator[Spooled]]:
+    async def body(request: Request, actor: Annotated[Actor, Depends(allowed(scope))]) -> AsyncIterator[Spooled]:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if json_in_memory and media_type == "application/json":
+            whole = await request.body()
+            yield Spooled(media_type, {}, sha256(whole).hexdigest(), actor, whole)
+            return
         digest = sha256()
         with TemporaryDirectory(prefix="nextbatch-") as folder:
             if media_type == "multipart/form-data":
                 files = await _parts(request, Path(folder), digest)
             else:
                 files = {"": await _whole(request, Path(folder) / "body", digest)}
-            yield Spooled(media_type, files, digest.hexdigest())
+            yield Spooled(media_type, files, digest.hexdigest(), actor)
 
     return body
 
@@ -50,10 +63,12 @@ def spooled(scope: Scope) -> Callable[..., AsyncIterator[Spooled]]:
 def uploading(scope: Scope) -> Any:
     """As `writing`, for a body that is spooled."""
 
-    async def digest(body: Annotated[Spooled, Depends(spooled(scope))]) -> str:
-        return body.digest
+    async def dependency(
+        request: Request, body: Annotated[Spooled, Depends(spooled(scope))], idempotency_key: IdempotencyKey = None
+    ) -> Writing:
+        return writing_as(request, body.actor, idempotency_key, body.digest)
 
-    return writing(scope, digest)
+    return Depends(dependency)
 
 
 async def _whole(request: Request, path: Path, digest: Any) -> Path:

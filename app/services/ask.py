@@ -56,10 +56,9 @@ Render = Callable[[Asked], Answer]
 
 def ask(resources: Resources, write: Writing, name: str, request: AskRequest, render: Render) -> Future[Answer]:
     """The worker's open batch, or a new one, later; the computation goes on even if nobody waits for it."""
-    kept = write.kept()
-    if kept is not None:
-        return _already(kept)
-    study = write(studies.find, name)
+    study = write.kept_or(studies.find, name)
+    if isinstance(study, Answer):
+        return _already(study)
     asked_as = (write.actor.key.id, write.token, write.fingerprint) if write.token else None
     return resources.jobs.start(
         (study.id, request.worker, asked_as), lambda: _compute(resources, write, name, request, render)
@@ -75,9 +74,10 @@ def _already(answer: Answer) -> Future[Answer]:
 def _compute(resources: Resources, write: Writing, name: str, request: AskRequest, render: Render) -> Answer:
     for _ in range(ATTEMPTS):
         try:
-            if write(_open_batch, name, request.worker) is not None:
+            basis = write(_basis, resources, name, request.worker)
+            if basis is None:
                 return write.once(render, _again, resources, name, request.worker)
-            study, tally = write(_basis, resources, name)
+            study, tally = basis
             model = resources.models.at(study, tally)
             stopping.must_go_on(tally, View(model))
             wanted = _wanted(tally.configuration, len(tally.issued) + 1, request)
@@ -86,8 +86,9 @@ def _compute(resources: Resources, write: Writing, name: str, request: AskReques
             answer = write.once(render, _issue, name, issue)
         except _Outdated:
             continue
-        with suppress(Overloaded):
-            resources.snapshots.start(study.id, partial(_remember, resources, study, model))
+        if resources.models.are_worth_keeping(study):
+            with suppress(Overloaded):
+                resources.snapshots.start(study.id, partial(_remember, resources, study, model))
         return answer
     raise Conflict("Too many ask at the same time; try again.")
 
@@ -121,10 +122,6 @@ class _Outdated(Exception):
     """Another batch was issued meanwhile, or the study is not what it was."""
 
 
-def _open_batch(connection: Connection, actor: Actor, name: str, worker: str) -> Batch | None:
-    return batches.open_of(connection, studies.find(connection, actor, name), worker)
-
-
 def _again(connection: Connection, actor: Actor, resources: Resources, name: str, worker: str) -> Asked:
     study = studies.find(connection, actor, name)
     batch = batches.open_of(connection, study, worker)
@@ -149,9 +146,13 @@ def asked(
     return Asked(study, batch, tuple(suggestions), {one.number: one for one in known}, new)
 
 
-def _basis(connection: Connection, actor: Actor, resources: Resources, name: str) -> tuple[Study, Tally]:
-    """The prefix of the ledger that the batch will be computed from."""
+def _basis(
+    connection: Connection, actor: Actor, resources: Resources, name: str, worker: str
+) -> tuple[Study, Tally] | None:
+    """The prefix of the ledger that the batch will be computed from; None if the worker has one open."""
     study = studies.find(connection, actor, name)
+    if batches.open_of(connection, study, worker) is not None:
+        return None
     study.must_be_active()
     tally = resources.models.tally(connection, study)
     stopping.must_go_on(tally)

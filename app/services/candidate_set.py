@@ -36,11 +36,15 @@ class CandidateSet:
 
     def __init__(self, connection: Connection, arrays: ArrayCache, study: Study) -> None:
         self._connection = connection
+        self._study = study
         self._arrays = arrays
         self._blocks = rows.blocks(connection, study)
         self._features = [column for column in study.columns if column.role == "feature"]
         self._attributes = [column for column in study.columns if column.role == "attribute"]
-        self.unavailable: dict[int, Unavailable] = rows.unavailable(connection, study)
+
+    @cached_property
+    def unavailable(self) -> dict[int, Unavailable]:
+        return rows.unavailable(self._connection, self._study)
 
     def __len__(self) -> int:
         return sum(block.rows for block in self._blocks)

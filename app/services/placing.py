@@ -216,8 +216,9 @@ class Placing:
     def _waiting(self) -> dict[int, list[Suggestion]]:
         waiting: dict[int, list[Suggestion]] = defaultdict(list)
         pending = batches.suggestions_in(self._connection, self._study, SuggestionState.PENDING)
-        self._load({one.batch for one in pending})
+        self._load({one.batch for one in pending if one.replicates > 1})
         for one in pending:
+            self._filled.setdefault((one.batch, one.rank), {})  # one that waits for a single value has none
             waiting[one.candidate].append(one)
         return waiting
 

@@ -50,6 +50,15 @@ class Writing(Reading):
         with self.database.read() as connection:
             return answers.find(connection, self.actor.key.id, self.token, self.fingerprint)
 
+    def kept_or(self, use_case: UseCase[P, T], *args: P.args, **kwargs: P.kwargs) -> Answer | T:
+        """As `kept`, else what the use case finds, on the same snapshot."""
+        with self.database.read() as connection:
+            if self.token is not None:
+                kept = answers.find(connection, self.actor.key.id, self.token, self.fingerprint)
+                if kept is not None:
+                    return kept
+            return use_case(connection, self.actor, *args, **kwargs)
+
     def once(self, render: Callable[[T], Answer], use_case: UseCase[P, T], *args: P.args, **kwargs: P.kwargs) -> Answer:
         """Carry out, render, commit; or the answer that this token got before."""
         with self.database.write() as connection:

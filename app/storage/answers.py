@@ -2,13 +2,17 @@
 
 import json
 
-from sqlalchemy import ColumnElement, Connection, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from app.domain.answers import Answer
 from app.domain.clock import now
 from app.domain.errors import IdempotencyKeyReused
 from app.storage.inserting import insert_if_absent
 from app.storage.tables import idempotency
+
+_THIS = (idempotency.c.key_id == bindparam("owner")) & (idempotency.c.token == bindparam("said"))
+_FIND = select(idempotency).where(_THIS)
+_KEEP = update(idempotency).where(_THIS)
 
 
 def claim(connection: Connection, key_id: str, token: str, fingerprint: str) -> Answer | None:
@@ -23,7 +27,7 @@ def claim(connection: Connection, key_id: str, token: str, fingerprint: str) -> 
 
 def find(connection: Connection, key_id: str, token: str, fingerprint: str) -> Answer | None:
     """The kept answer of this token, if the request came before."""
-    kept = connection.execute(select(idempotency).where(_is(key_id, token))).first()
+    kept = connection.execute(_FIND, {"owner": key_id, "said": token}).first()
     if kept is None:
         return None
     if kept.fingerprint != fingerprint:
@@ -37,13 +41,9 @@ def keep(connection: Connection, key_id: str, token: str, answer: Answer) -> Non
         "body": answer.kept_body or answer.body,
         "headers": json.dumps(dict(answer.headers)),
     }
-    connection.execute(update(idempotency).where(_is(key_id, token)).values(**kept))
+    connection.execute(_KEEP, {"owner": key_id, "said": token, **kept})
 
 
 def forget(connection: Connection, before: str) -> int:
     """Drop the answers kept before a moment."""
     return connection.execute(delete(idempotency).where(idempotency.c.created_at < before)).rowcount
-
-
-def _is(key_id: str, token: str) -> ColumnElement[bool]:
-    return (idempotency.c.key_id == key_id) & (idempotency.c.token == token)

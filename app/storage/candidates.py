@@ -5,11 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from app.domain.ledger import canonical
 from app.domain.studies import Study
 from app.storage.tables import batches, candidate_blocks, observations, unavailable_candidates
+
+_OF_STUDY = candidate_blocks.c.study_id == bindparam("study")
+_BLOCKS = select(candidate_blocks).where(_OF_STUDY).order_by(candidate_blocks.c.number)
+_UNAVAILABLE = select(unavailable_candidates).where(unavailable_candidates.c.study_id == bindparam("study"))
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,8 @@ class Unavailable:
 
 
 def blocks(connection: Connection, study: Study) -> tuple[Block, ...]:
-    query = select(candidate_blocks).where(candidate_blocks.c.study_id == study.id).order_by(candidate_blocks.c.number)
-    return tuple(Block(row.first, row.rows, json.loads(row.arrays)) for row in connection.execute(query))
+    rows = connection.execute(_BLOCKS, {"study": study.id})
+    return tuple(Block(row.first, row.rows, json.loads(row.arrays)) for row in rows)
 
 
 def add_block(connection: Connection, study: Study, block: Block) -> None:
@@ -61,8 +65,8 @@ def are_in_use(connection: Connection, study: Study) -> bool:
 
 def unavailable(connection: Connection, study: Study) -> dict[int, Unavailable]:
     """The candidates that are switched off."""
-    query = select(unavailable_candidates).where(unavailable_candidates.c.study_id == study.id)
-    return {row.candidate: Unavailable(row.reason, row.seq) for row in connection.execute(query)}
+    rows = connection.execute(_UNAVAILABLE, {"study": study.id})
+    return {row.candidate: Unavailable(row.reason, row.seq) for row in rows}
 
 
 def switch_off(connection: Connection, study: Study, candidate: int, reason: str) -> None:

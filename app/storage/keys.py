@@ -1,12 +1,17 @@
 """API keys and what they are granted."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from app.domain.access import Key, Role
 from app.storage.tables import api_keys, grants, studies
+
+_GRANTED = api_keys.outerjoin(grants).outerjoin(studies)
+_EVERY = select(api_keys, studies.c.name.label("study")).select_from(_GRANTED).order_by(studies.c.name)
+_FIND = _EVERY.where(api_keys.c.id == bindparam("key"))
 
 
 def add(connection: Connection, key: Key, secret_hash: str) -> None:
@@ -16,13 +21,15 @@ def add(connection: Connection, key: Key, secret_hash: str) -> None:
 
 def find(connection: Connection, key_id: str) -> tuple[Key, str] | None:
     """The key and the hash of its secret."""
-    row = connection.execute(select(api_keys).where(api_keys.c.id == key_id)).first()
-    return (_key(row, _granted(connection, key_id)), row.secret_hash) if row else None
+    rows = connection.execute(_FIND, {"key": key_id}).all()
+    return (_key(rows), rows[0].secret_hash) if rows else None
 
 
 def every(connection: Connection) -> tuple[Key, ...]:
-    rows = connection.execute(select(api_keys).order_by(api_keys.c.created_at, api_keys.c.id)).all()
-    return tuple(_key(row, _granted(connection, row.id)) for row in rows)
+    by_id: dict[str, list[Row[Any]]] = defaultdict(list)
+    for row in connection.execute(_EVERY):
+        by_id[row.id].append(row)
+    return tuple(sorted(map(_key, by_id.values()), key=lambda key: (key.created_at, key.id)))
 
 
 def revoke(connection: Connection, key_id: str, moment: str) -> None:
@@ -41,10 +48,7 @@ def exist(connection: Connection) -> bool:
     return connection.execute(select(api_keys.c.id).limit(1)).first() is not None
 
 
-def _granted(connection: Connection, key_id: str) -> Sequence[str]:
-    query = select(studies.c.name).join(grants, grants.c.study_id == studies.c.id).where(grants.c.key_id == key_id)
-    return connection.execute(query.order_by(studies.c.name)).scalars().all()
-
-
-def _key(row: Row[Any], granted: Sequence[str]) -> Key:
-    return Key(row.id, row.name, Role(row.role), row.created_at, row.expires_at, row.revoked_at, tuple(granted))
+def _key(rows: Sequence[Row[Any]]) -> Key:
+    """From a row for each study it is granted, or one without a study."""
+    row, granted = rows[0], tuple(row.study for row in rows if row.study is not None)
+    return Key(row.id, row.name, Role(row.role), row.created_at, row.expires_at, row.revoked_at, granted)

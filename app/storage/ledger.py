@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from app.domain.access import Actor
 from app.domain.clock import now
@@ -13,6 +13,14 @@ from app.domain.studies import Study
 from app.failpoints import reach
 from app.storage import projections
 from app.storage.tables import events, studies
+
+_ADD = insert(events)
+_MOVE_HEAD = update(studies).where(studies.c.id == bindparam("study"))
+_HASH = select(events.c.hash).where(events.c.study_id == bindparam("study"), events.c.seq == bindparam("seq"))
+_PART = (events.c.seq > bindparam("after")) & (events.c.seq <= bindparam("until"))
+_READ = select(events).where(events.c.study_id == bindparam("study"), _PART).order_by(events.c.seq)
+_AT_A_TIME = 500
+_LAST = 2**31 - 1
 
 
 def append(
@@ -39,9 +47,9 @@ def append(
 
 def take_in(connection: Connection, study: Study, event: Event) -> Study:
     """Add an event as it is (this server's own, or an imported one) and apply it."""
-    connection.execute(insert(events).values(study_id=study.id, **vars(event)))
+    connection.execute(_ADD, {"study_id": study.id, **vars(event)})
     reach("appended")
-    connection.execute(update(studies).where(studies.c.id == study.id).values(seq=event.seq, head=event.hash))
+    connection.execute(_MOVE_HEAD, {"study": study.id, "seq": event.seq, "head": event.hash})
     projected = projections.apply(connection, replace(study, seq=event.seq, head=event.hash), event)
     reach("projected")
     return projected
@@ -55,18 +63,17 @@ def last_seq(connection: Connection, study: Study) -> int:
 
 def hash_of(connection: Connection, study: Study, seq: int) -> str | None:
     """The hash of an event: it names the whole prefix that ends there."""
-    where = (events.c.study_id == study.id, events.c.seq == seq)
-    found: str | None = connection.execute(select(events.c.hash).where(*where)).scalar_one_or_none()
+    found: str | None = connection.execute(_HASH, {"study": study.id, "seq": seq}).scalar_one_or_none()
     return found
 
 
 def read(
-    connection: Connection, study: Study, after: int = 0, limit: int | None = None, until: int | None = None
+    connection: Connection, study: Study, after: int = 0, limit: int | None = None, until: int = _LAST
 ) -> Iterator[Event]:
     """The events after `after` and not beyond `until`, oldest first."""
-    query = select(events).where(events.c.study_id == study.id, events.c.seq > after).order_by(events.c.seq)
-    if until is not None:
-        query = query.where(events.c.seq <= until)
-    with connection.execute(query.limit(limit).execution_options(yield_per=500)) as rows:
+    query = _READ if limit is None else _READ.limit(limit)
+    if until - after > _AT_A_TIME:  # PostgreSQL makes a cursor for it
+        query = query.execution_options(yield_per=_AT_A_TIME)
+    with connection.execute(query, {"study": study.id, "after": after, "until": until}) as rows:
         for row in rows:
             yield Event(**{name: value for name, value in row._mapping.items() if name != "study_id"})  # noqa: SLF001

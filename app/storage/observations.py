@@ -1,20 +1,47 @@
 """Observations as rows: one per version; the newest of each number is `current`."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, select, update
 
 from app.domain.observations import Kind, Observation
 from app.domain.studies import Study
-from app.storage import batches
 from app.storage.parameters import in_parts
-from app.storage.tables import observations
+from app.storage.tables import observations, suggestions
+
+_ADD = insert(observations)
+_OF_STUDY = observations.c.study_id == bindparam("study")
+_LAST_NUMBER = select(func.max(observations.c.number)).where(_OF_STUDY)
+_CURRENT = select(observations).where(_OF_STUDY, observations.c.current)
+_OF_BATCHES = _CURRENT.where(observations.c.batch.in_(bindparam("batches", expanding=True)))
+_WITH_REFS = _CURRENT.where(observations.c.ref.in_(bindparam("refs", expanding=True)))
+_COMPLETED = (
+    select(suggestions.c.batch, suggestions.c.rank)
+    .join_from(
+        suggestions,
+        observations,
+        (observations.c.study_id == suggestions.c.study_id)
+        & (observations.c.candidate == suggestions.c.candidate)  # there is an index of it
+        & (observations.c.batch == suggestions.c.batch)
+        & (observations.c.rank == suggestions.c.rank)
+        & observations.c.current,
+    )
+    .where(suggestions.c.study_id == bindparam("study"), suggestions.c.batch.in_(bindparam("batches", expanding=True)))
+    .group_by(suggestions.c.batch, suggestions.c.rank, suggestions.c.replicates)
+    .having(func.count() >= suggestions.c.replicates)
+    .order_by(suggestions.c.batch, suggestions.c.rank)
+)
+_VALUES_OF = select(observations.c.candidate, observations.c.exact).where(
+    _OF_STUDY,
+    observations.c.current,
+    observations.c.kind == Kind.RECORDED,
+    observations.c.candidate.in_(bindparam("candidates", expanding=True)),
+)
 
 
 def add(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
-    connection.execute(insert(observations), [_row(study, one) for one in new])
+    connection.execute(_ADD, [_row(study, one) for one in new])
 
 
 def supersede(connection: Connection, study: Study, version: Observation) -> None:
@@ -24,8 +51,7 @@ def supersede(connection: Connection, study: Study, version: Observation) -> Non
 
 
 def last_number(connection: Connection, study: Study) -> int:
-    query = select(func.max(observations.c.number)).where(observations.c.study_id == study.id)
-    return connection.execute(query).scalar_one() or 0
+    return connection.execute(_LAST_NUMBER, {"study": study.id}).scalar_one() or 0
 
 
 def count(connection: Connection, study: Study) -> int:
@@ -63,38 +89,37 @@ def page(
 
 def values_of(connection: Connection, study: Study, candidates: Iterable[int]) -> Iterator[tuple[int, float]]:
     """Candidate and value of every observation of some candidates that stands."""
-    where = (observations.c.study_id == study.id, observations.c.current, observations.c.kind == Kind.RECORDED)
-    query = select(observations.c.candidate, observations.c.exact).where(*where)
     for part in in_parts(sorted(set(candidates))):
-        for candidate, exact in connection.execute(query.where(observations.c.candidate.in_(part))):
+        for candidate, exact in connection.execute(_VALUES_OF, {"study": study.id, "candidates": part}):
             yield candidate, float(exact)
 
 
 def of_suggestions(connection: Connection, study: Study, batches: Iterable[int]) -> list[Observation]:
     """The current observations that answer suggestions of some batches."""
-    query = select(observations).where(observations.c.study_id == study.id, observations.c.current)
     return [
         _observation(row)
         for part in in_parts(sorted(set(batches)))
-        for row in connection.execute(query.where(observations.c.batch.in_(part)))
+        for row in connection.execute(_OF_BATCHES, {"study": study.id, "batches": part})
     ]
 
 
 def completed(connection: Connection, study: Study, places: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
     """Those of some suggestions for which all wanted replicates are there."""
-    numbers = {batch for batch, _ in places}
-    reported = Counter((one.batch, one.rank) for one in of_suggestions(connection, study, numbers))
-    wanted = [one for one in batches.suggestions_of(connection, study, numbers) if (one.batch, one.rank) in places]
-    return [(one.batch, one.rank) for one in wanted if reported[one.batch, one.rank] >= one.replicates]
+    numbers = sorted({batch for batch, _ in places})
+    return [
+        (batch, rank)
+        for part in in_parts(numbers)
+        for batch, rank in connection.execute(_COMPLETED, {"study": study.id, "batches": part})
+        if (batch, rank) in places
+    ]
 
 
 def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict[str, Observation]:
     """The current observations under some references."""
-    query = select(observations).where(observations.c.study_id == study.id, observations.c.current)
     return {
         row.ref: _observation(row)
         for part in in_parts(sorted(set(refs)))
-        for row in connection.execute(query.where(observations.c.ref.in_(part)))
+        for row in connection.execute(_WITH_REFS, {"study": study.id, "refs": part})
     }
 
 

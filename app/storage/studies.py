@@ -3,17 +3,23 @@
 import json
 from collections.abc import Collection
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
-from app.domain.candidates import columns_from
+from app.domain.candidates import Column, columns_from
 from app.domain.clock import now
 from app.domain.ledger import GENESIS, canonical
 from app.domain.studies import Configuration, Study, StudyState, configuration_from
 from app.storage.inserting import insert_if_absent
 from app.storage.parameters import in_parts
 from app.storage.tables import api_keys, grants, studies
+
+_FIND = select(studies).where(studies.c.name == bindparam("name"))
+_LOCK = _FIND.with_for_update()
+_GRANT = (grants.c.key_id == bindparam("key")) & (grants.c.study_id == bindparam("study"))
+_IS_GRANTED = select(grants).where(_GRANT)
 
 
 def create(
@@ -37,7 +43,7 @@ def create(
 
 
 def find(connection: Connection, name: str) -> Study | None:
-    row = connection.execute(select(studies).where(studies.c.name == name)).first()
+    row = connection.execute(_FIND, {"name": name}).first()
     return _study(row) if row else None
 
 
@@ -53,7 +59,7 @@ def seqs(connection: Connection, names: Collection[str]) -> dict[str, int]:
 
 def lock(connection: Connection, name: str) -> Study | None:
     """The study, and nobody else changes it until this transaction ends (SQLite: by BEGIN IMMEDIATE)."""
-    row = connection.execute(select(studies).where(studies.c.name == name).with_for_update()).first()
+    row = connection.execute(_LOCK, {"name": name}).first()
     return _study(row) if row else None
 
 
@@ -98,24 +104,25 @@ def grant(connection: Connection, key_id: str, study: Study) -> None:
 
 
 def withdraw(connection: Connection, key_id: str, study: Study) -> None:
-    connection.execute(delete(grants).where(_grant(key_id, study)))
+    connection.execute(delete(grants).where(_GRANT), {"key": key_id, "study": study.id})
 
 
 def is_granted(connection: Connection, key_id: str, study: Study) -> bool:
-    return connection.execute(select(grants).where(_grant(key_id, study))).first() is not None
-
-
-def _grant(key_id: str, study: Study) -> ColumnElement[bool]:
-    return (grants.c.key_id == key_id) & (grants.c.study_id == study.id)
+    return connection.execute(_IS_GRANTED, {"key": key_id, "study": study.id}).first() is not None
 
 
 def _study(row: Row[Any]) -> Study:
     fields = dict(row._mapping)  # noqa: SLF001
     del fields["requested"]
-    configuration = configuration_from(json.loads(fields.pop("configuration")))
-    columns = columns_from(json.loads(fields.pop("columns")))
-    return Study(
-        **fields | {"state": StudyState(row.state)},
-        configuration=configuration,
-        columns=columns,
-    )
+    fields |= {"state": StudyState(row.state), "configuration": _configuration(row.configuration)}
+    return Study(**fields | {"columns": _columns(row.columns)})
+
+
+@lru_cache(maxsize=64)  # the same text at every request of a study
+def _configuration(text: str) -> Configuration:
+    return configuration_from(json.loads(text))
+
+
+@lru_cache(maxsize=64)
+def _columns(text: str) -> tuple[Column, ...]:
+    return columns_from(json.loads(text))

@@ -13,7 +13,7 @@ from app.domain.ledger import canonical
 from app.main import create_app
 from app.services.bridge import snapshots
 from app.services.bridge.drafting import Wanted, draft
-from app.services.bridge.model import advance
+from app.services.bridge.model import Model, advance
 from app.services.resources import Resources
 from app.settings import Settings
 from app.storage import ledger, studies, tables
@@ -166,6 +166,26 @@ def _only_the_tally(read: Any) -> Any:
         return read(*args, **kwargs)
 
     return reading
+
+
+@pytest.mark.parametrize(("least", "kept"), [(0.0, True), (60.0, False)])
+def test_a_model_is_kept_once_computing_it_again_would_take_long(
+    lab: Lab, resources: Resources, database: Database, monkeypatch: pytest.MonkeyPatch, least: float, kept: bool
+) -> None:
+    monkeypatch.setattr("app.services.bridge.models.WORTH_KEEPING", least)
+    lab.begin().work(2)
+    resources.snapshots.close()
+    with database.read() as connection:
+        assert bool(connection.execute(select(tables.engine_states.c.head)).all()) is kept
+
+
+def test_to_keep_a_model_in_memory_looks_at_no_other(
+    lab: Lab, resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[Model] = []
+    monkeypatch.setattr(Model, "nbytes", property(lambda model: looked_at.append(model) or 1))
+    lab.begin().work(4)
+    assert len(looked_at) == len(resources.models._models) == 4
 
 
 def test_only_the_newest_snapshots_and_their_arrays_are_kept(busy: Lab, database: Database) -> None:

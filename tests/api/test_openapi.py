@@ -1,6 +1,7 @@
 """The OpenAPI document is complete: every operation says what it does, takes, answers and refuses."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -27,6 +28,13 @@ def test_every_operation_has_a_summary_a_tag_and_a_name_of_its_own(document: dic
     assert [name for name, one in each(document) if not (one.get("summary") and one.get("tags"))] == []
     names = [one["operationId"] for _, one in each(document)]
     assert len(names) == len(set(names))
+
+
+def test_the_document_tells_of_studies_first_and_of_each_noun_in_one_place(document: dict[str, Any]) -> None:
+    tags = [one["tags"][0] for _, one in each(document)]
+    told = [tag for tag, _ in groupby(tags)]
+    assert told[:4] == ["studies", "candidates", "batches", "observations"]
+    assert len(told) == len(set(told))
 
 
 def test_every_operation_documents_success_and_problems(document: dict[str, Any]) -> None:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from app.api.dependencies import CanRead, CanReport, Known, SeenVersion
+from app.api.dependencies import CanRead, CanReport, IdempotencyKey, Known, SeenVersion, writing_as
 from app.api.problems import documented, invalid_payload
 from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
 from app.api.schemas.observations import (
@@ -25,8 +26,8 @@ from app.api.schemas.observations import (
     reported_out,
 )
 from app.api.schemas.shape import Name, answer
-from app.api.spooling import Spooled, spooled, uploading
-from app.api.strict_json import StrictRoute
+from app.api.spooling import Spooled, spooled
+from app.api.strict_json import SMALL, StrictRoute
 from app.domain.access import Scope
 from app.domain.answers import Answer
 from app.domain.errors import UnsupportedMediaType
@@ -45,7 +46,7 @@ router = APIRouter(
 )
 
 Number = Annotated[int, Path(ge=1, lt=2**31, description="The observation's number.")]
-CanSendSheets = Annotated[Writing, uploading(Scope.REPORT)]
+Sent = Annotated[Spooled, Depends(spooled(Scope.REPORT, json_in_memory=True))]
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
 _BODY: dict[str, Any] = {
@@ -69,15 +70,22 @@ _BODY: dict[str, Any] = {
 }
 
 
-def reports(body: Annotated[Spooled, Depends(spooled(Scope.REPORT))]) -> list[Report]:
-    """The reports of a body, whichever way they came."""
+async def reports(request: Request, body: Sent, idempotency_key: IdempotencyKey = None) -> tuple[Writing, list[Report]]:
+    """The reports of a body, whichever way they came, and what to write them with."""
+    write = writing_as(request, body.actor, idempotency_key, body.digest)
+    if body.json is not None and len(body.json) <= SMALL:
+        return write, _reports(body)
+    return write, await run_in_threadpool(_reports, body)
+
+
+def _reports(body: Spooled) -> list[Report]:
     if body.media_type == "text/csv":
         found = sheets.read_sheet(body.files[""])
         must_not_be_empty(found)
         return found
-    if body.media_type != "application/json":
+    if body.json is None:
         raise UnsupportedMediaType("Observations come as application/json or text/csv.")
-    value = json_text.loads(body.files[""].read_bytes())
+    value = json_text.loads(body.json)
     try:
         if isinstance(value, dict) and "observations" in value:
             return [one.report() for one in ReportsIn.model_validate(value).observations]
@@ -97,15 +105,14 @@ def reports(body: Annotated[Spooled, Depends(spooled(Scope.REPORT))]) -> list[Re
 )
 def report_observations(
     study: Name,
-    found: Annotated[list[Report], Depends(reports)],
+    sent: Annotated[tuple[Writing, list[Report]], Depends(reports)],
     known: Known,
-    write: CanSendSheets,
     duplicates: Annotated[
         Literal["keep", "skip"], Query(description="What to do with a value that looks reported before.")
     ] = "keep",
     dry_run: Annotated[bool, Query(description="Check everything, store nothing.")] = False,
 ) -> Response:
-    skip = duplicates == "skip"
+    (write, found), skip = sent, duplicates == "skip"
     try:
         return respond(write.once(_reported, report, known, study, found, skip_repeated=skip, dry_run=dry_run))
     except DryRun as dry:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from app.engine.arrays import Array
-from app.engine.auto.warping import learn_power, unwarp, warp
+from app.engine.auto.warping import finite, learn_power, unwarp, warp
 
 Direction = Literal["maximize", "minimize"]
 
@@ -72,7 +72,7 @@ class Objective:
         """Means (then medians) and bounds such as ucb, which is the low side when minimising, in the user's units."""
         u = unwarp(self.centre + self.spread * np.asarray(model, dtype=float), self.power)
         with np.errstate(over="ignore"):
-            return np.nan_to_num(self.offset + self.sign * self.scale * u)
+            return finite(self.offset + self.sign * self.scale * u)
 
     def std_to_user(self, mean: ArrayLike, std: ArrayLike) -> Array:
         """Half the distance between mean − std and mean + std in the user's units."""
@@ -82,7 +82,7 @@ class Objective:
     def regret_to_user(self, lower: float, upper: float) -> float:
         """How far apart two bounds in model units, lower ≤ upper, are for the user."""
         with np.errstate(over="ignore"):
-            return float(np.nan_to_num(np.abs(self.to_user(upper) - self.to_user(lower))))
+            return float(finite(np.abs(self.to_user(upper) - self.to_user(lower))))
 
     def centred_at(self, mean: float) -> Self:
         """The same objective with its zero moved to `mean` (in model units): a constant prior mean."""

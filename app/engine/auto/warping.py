@@ -34,7 +34,12 @@ def unwarp(v: Array, p: float) -> Array:
     """The inverse of `warp`, finite for finite v."""
     with np.errstate(over="ignore"):
         u = np.where(v >= 0, _root(np.maximum(v, 0.0), p), -_root(np.maximum(-v, 0.0), 2 - p))
-    return np.nan_to_num(u)
+    return finite(u)
+
+
+def finite(values: Array) -> Array:
+    """`values`, the largest numbers there are for infinities; np.nan_to_num takes its time where there are none."""
+    return values if np.isfinite(values).all() else np.nan_to_num(values)
 
 
 def learn_power(u: Array) -> float:

@@ -41,12 +41,13 @@ def draft(model: Model, wanted: Wanted) -> Draft:
     batch = _first(model, wanted) if not model.observed.size else _next(model, wanted)
     if not len(batch.picks):
         raise CandidatesExhausted
-    reasons = Reasons(model, batch.alpha)
+    view = View(model)
+    reasons = Reasons(model, view, batch.alpha)
     suggestions = tuple(
         {"candidate": int(number), "replicates": int(repeats), "record": reasons.of(int(number))}
         for number, repeats in zip(batch.numbers, batch.repeats, strict=True)
     )
-    return Draft(suggestions, _record(model, batch), perf_counter() - started)
+    return Draft(suggestions, _record(model, view, batch), perf_counter() - started)
 
 
 def _first(model: Model, wanted: Wanted) -> Batch:
@@ -84,8 +85,8 @@ def _limit(model: Model) -> Array | None:
     return left
 
 
-def _record(model: Model, batch: Batch) -> dict[str, Any]:
-    state, view = model.state, View(model)
+def _record(model: Model, view: View, batch: Batch) -> dict[str, Any]:
+    state = model.state
     sure = view.certificate() if model.observed.size else None
     return {
         "ended": batch.ended,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -44,7 +45,7 @@ class Model:
     state: State
     fit: Fit | None = None
 
-    @property
+    @cached_property
     def observed(self) -> Observed:
         return observed_of(self.tally)
 

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict, defaultdict
 from threading import Lock
+from time import thread_time
 
 from sqlalchemy import Connection
 
@@ -17,6 +18,8 @@ from app.storage.blobs import DamagedBlob
 from app.storage.candidates import Block
 from app.storage.database import Database
 
+WORTH_KEEPING = 0.5  # seconds of computing; to keep a small model takes 0.05, more than to compute it again
+
 
 class Models:
     """Computed with no transaction open; a cached model is right because the hash of an event names all before it."""
@@ -26,15 +29,19 @@ class Models:
         self._arrays = arrays
         self._most_bytes = most_bytes
         self._models: OrderedDict[str, Model] = OrderedDict()
+        self._bytes = 0  # of all of them
         self._tallies: OrderedDict[int, Tally] = OrderedDict()
         self._lock = Lock()  # guards the book-keeping alone
         self._turns: defaultdict[int, Lock] = defaultdict(Lock)  # saves work, decides nothing
+        self._unkept: defaultdict[int, float] = defaultdict(float)  # seconds of computing since one was kept
 
     def tally(self, connection: Connection, study: Study, seq: int | None = None) -> Tally:
         """What the ledger says up to `seq`, by default up to its head."""
         wanted = study.seq if seq is None else seq
-        known = self._known_tally(connection, study, wanted)
-        tally = after(known, ledger.read(connection, study, known.seq, until=wanted))
+        known = self._known_tally(study, wanted)
+        tally = _continued(known, list(ledger.read(connection, study, known.seq - 1, until=wanted))) if known else None
+        if tally is None:
+            tally = after(Tally(), ledger.read(connection, study, until=wanted))
         if wanted == study.seq:
             with self._lock:
                 self._tallies[study.id] = tally
@@ -53,13 +60,19 @@ class Models:
                 model = self._cached(tally.head) or self._computed(study, tally)
         return model
 
+    def are_worth_keeping(self, study: Study) -> bool:
+        """Whether a fresh process would compute for long what this one has computed since it last kept a model."""
+        return self._unkept.get(study.id, 0.0) >= WORTH_KEEPING
+
     def save(self, study: Study, model: Model) -> None:
         snapshots.save(self._database, study, model)
+        self._unkept.pop(study.id, None)
 
     def forget(self) -> None:
         """Drop every model and tally from memory."""
         with self._lock:
             self._models.clear()
+            self._bytes = 0
             self._tallies.clear()
 
     def _turn(self, study: Study) -> Lock:
@@ -68,8 +81,10 @@ class Models:
             return self._turns[study.id]
 
     def _computed(self, study: Study, tally: Tally) -> Model:
+        started = thread_time()
         model = advance(self._base(study, tally), tally, self._load)
         self._keep(model)
+        self._unkept[study.id] += thread_time() - started
         return model
 
     def _base(self, study: Study, tally: Tally) -> Model | None:
@@ -114,12 +129,10 @@ class Models:
         with self._database.read() as connection:
             return tuple(self._arrays.load(connection, block.arrays[part]) for part in ("numbers", "codes"))  # type: ignore[return-value]
 
-    def _known_tally(self, connection: Connection, study: Study, seq: int) -> Tally:
+    def _known_tally(self, study: Study, seq: int) -> Tally | None:
         with self._lock:
             known = self._tallies.get(study.id)
-        if known is None or known.seq > seq or ledger.hash_of(connection, study, known.seq) != known.head:
-            return Tally()
-        return known
+        return known if known is not None and 0 < known.seq <= seq else None
 
     def _cached(self, head: str) -> Model | None:
         with self._lock:
@@ -130,7 +143,13 @@ class Models:
 
     def _keep(self, model: Model) -> None:
         with self._lock:
+            before = self._models.pop(model.tally.head, None)
             self._models[model.tally.head] = model
-            self._models.move_to_end(model.tally.head)
-            while len(self._models) > 1 and sum(m.nbytes for m in self._models.values()) > self._most_bytes:
-                self._models.popitem(last=False)
+            self._bytes += model.nbytes - (before.nbytes if before else 0)
+            while len(self._models) > 1 and self._bytes > self._most_bytes:
+                self._bytes -= self._models.popitem(last=False)[1].nbytes
+
+
+def _continued(known: Tally, events: list[Event]) -> Tally | None:
+    """The tally with more events, the first of which it must end with; None if it does not."""
+    return after(known, events[1:]) if events and events[0].hash == known.head else None

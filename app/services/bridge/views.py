@@ -123,10 +123,11 @@ class Reasons:
     """Why candidates were chosen."""
 
     model: Model
+    view: View
     alpha: float
 
     def of(self, number: int) -> dict[str, Any]:
-        view = self._view
+        view = self.view
         if not self.model.observed.size:
             return _FIRST
         width = self.alpha * math.sqrt(float(self.model.state.leverage[number]))
@@ -143,10 +144,6 @@ class Reasons:
             "nearest": nearest,
             "words": self._words(exploration, nearest),
         }
-
-    @cached_property
-    def _view(self) -> View:
-        return View(self.model)
 
     @cached_property
     def _average(self) -> float:

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from app.services.bridge import snapshots
+from app.services.bridge import models, snapshots
 from app.services.bridge.models import Models
 from app.services.resources import Resources
 from app.storage import blobs
@@ -27,6 +27,7 @@ THEORIES = (THEORY, None)  # None is auto mode
 def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
     violations, replays, batches = [], 0, 0
     with ExitStack() as stack:
+        stack.enter_context(patch.object(models, "WORTH_KEEPING", 0.0))  # a snapshot after every batch
         addresses = [stack.enter_context(databases.fresh(dialect)) for dialect in DIALECTS]
         here = [stack.enter_context(lab.opened(address)) for address in addresses]
         elsewhere = [stack.enter_context(lab.opened(address)) for address in addresses]

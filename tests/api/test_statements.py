@@ -1,0 +1,52 @@
+"""How much the requests that come all the time ask of the database: most of what a statement costs is Python."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import event
+
+from app.services.resources import Resources
+from tests.api.lab import Lab
+
+
+@pytest.fixture
+def statements(resources: Resources) -> Iterator[list[str]]:
+    """Every statement but those that begin and end transactions, as they come."""
+    seen: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        if not statement.startswith("BEGIN"):
+            seen.append(statement)
+
+    database = resources.database  # PostgreSQL's two engines are one
+    engines = {engine.pool: engine for engine in (database.reader, database.writer)}.values()
+    for engine in engines:
+        event.listen(engine, "before_cursor_execute", note)
+    yield seen
+    for engine in engines:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+def test_a_report_takes_nine_statements(lab: Lab, statements: list[str]) -> None:
+    lab.begin().report(candidate="MeOH-40", value=0.2)  # the keys are read once
+    statements.clear()
+    lab.report(candidate="MeOH-50", value=0.3)
+    assert len(statements) <= 9
+
+
+def test_a_report_of_a_batch_takes_as_many_however_large_it_is(lab: Lab, statements: list[str]) -> None:
+    lab.begin().measure(lab.batch(max_size=6))
+    taken = []
+    for size in (2, 6):
+        batch = lab.batch(max_size=size, min_size=size)
+        statements.clear()
+        lab.measure(batch)
+        taken.append(len(statements))
+    assert taken[0] == taken[1] <= 12
+
+
+def test_an_ask_takes_sixteen_statements(lab: Lab, statements: list[str]) -> None:
+    lab.begin().work(2)
+    statements.clear()
+    lab.batch()
+    assert len(statements) <= 16
