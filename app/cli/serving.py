@@ -14,6 +14,8 @@ from app.domain.access import Actor, Role
 from app.settings import Settings
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from app.storage.database import Database
 
 console = Console(highlight=False)
@@ -30,10 +32,13 @@ def serve(
     """Migrate the database and start the server."""
     import uvicorn
 
+    from app import logs
     from app.cli.connections import allow_many_files
     from app.services.transactions import forget_old_answers
 
     settings = _settings(host=host, port=port, workers=workers, data=data)
+    logs.configure(settings.log_format, settings.log_level)
+    logs.hear_python()
     database = prepare(settings)
     fresh = first_admin_key(database, settings.admin_key_file)
     forget_old_answers(database, settings.keep_answers_days)
@@ -43,7 +48,7 @@ def serve(
     _announce(settings, port, fresh)
     allow_many_files()
     uvicorn.run(
-        "app.main:create_app",
+        "app.cli.serving:application",
         factory=True,
         http="app.cli.connections:Connection",
         host=settings.host,
@@ -54,6 +59,16 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
+
+
+def application() -> "FastAPI":
+    """What each process of the server runs."""
+    from app import logs
+    from app.main import create_app
+
+    created = create_app()
+    logs.hear_python()
+    return created
 
 
 def migrate_database() -> None:
