@@ -34,14 +34,15 @@ def serve(
 
     from app import logs
     from app.cli.connections import allow_many_files
+    from app.cli.patience import patiently
     from app.services.transactions import forget_old_answers
 
     settings = _settings(host=host, port=port, workers=workers, data=data)
     logs.configure(settings.log_format, settings.log_level)
     logs.hear_python()
     database = prepare(settings)
-    fresh = first_admin_key(database, settings.admin_key_file)
-    forget_old_answers(database, settings.keep_answers_days)
+    fresh = patiently(lambda: first_admin_key(database, settings.admin_key_file))
+    patiently(lambda: forget_old_answers(database, settings.keep_answers_days))
     database.dispose()
     port = settings.port or _free_port(settings.host)
     _hand_down(settings, port)
@@ -89,12 +90,13 @@ def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server l
 
 def prepare(settings: Settings) -> "Database":
     """The database of these settings, migrated; the data folder is the owner's alone."""
+    from app.cli.patience import patiently
     from app.storage.database import open_database
     from app.storage.schema import migrate
 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    database = open_database(settings.database_address, settings.database_connections)
-    migrate(database)
+    database = patiently(lambda: open_database(settings.database_address, settings.database_connections))
+    patiently(lambda: migrate(database))
     return database
 
 
@@ -103,6 +105,9 @@ def first_admin_key(database: "Database", file: Path) -> str | None:
     from app.services.access import SERVER, create_key
     from app.storage import keys
 
+    with database.read() as connection:
+        if keys.exist(connection):  # so that a restart need not wait for its turn to write
+            return None
     with database.write() as connection:
         if keys.exist(connection):
             return None

@@ -67,5 +67,9 @@ class Writing(Reading):
 
 def forget_old_answers(database: Database, days: int) -> int:
     """Drop the kept answers that are older; how many there were."""
+    before = stamp(datetime.now(UTC) - timedelta(days=days))
+    with database.read() as connection:
+        if not answers.are_kept(connection, before):
+            return 0
     with database.write() as connection:
-        return answers.forget(connection, stamp(datetime.now(UTC) - timedelta(days=days)))
+        return answers.forget(connection, before)
