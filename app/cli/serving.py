@@ -35,14 +35,13 @@ def serve(
     from app import logs
     from app.cli.connections import allow_many_files
     from app.cli.patience import patiently
-    from app.services.transactions import forget_old_answers
 
     settings = _settings(host=host, port=port, workers=workers, data=data)
     logs.configure(settings.log_format, settings.log_level)
     logs.hear_python()
     database = prepare(settings)
     fresh = patiently(lambda: first_admin_key(database, settings.admin_key_file))
-    patiently(lambda: forget_old_answers(database, settings.keep_answers_days))
+    patiently(lambda: tidy(database, settings))
     database.dispose()
     port = settings.port or _free_port(settings.host)
     _hand_down(settings, port)
@@ -98,6 +97,17 @@ def prepare(settings: Settings) -> "Database":
     database = patiently(lambda: open_database(settings.database_address, settings.database_connections))
     patiently(lambda: migrate(database))
     return database
+
+
+def tidy(database: "Database", settings: Settings) -> None:
+    """Drop what nobody needs any more."""
+    import structlog
+
+    from app.services.transactions import forget_old_answers, sweep_blobs
+
+    forgotten, swept = forget_old_answers(database, settings.keep_answers_days), sweep_blobs(database)
+    if forgotten or swept:
+        structlog.get_logger().info("tidied", answers=forgotten, blobs=swept)
 
 
 def first_admin_key(database: "Database", file: Path) -> str | None:

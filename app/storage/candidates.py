@@ -27,6 +27,13 @@ class Unavailable:
     seq: int
 
 
+def digests(arrays: Any) -> set[str]:
+    """The blobs that a block's `arrays` name."""
+    if isinstance(arrays, Mapping):
+        return set().union(*(digests(part) for part in arrays.values()))
+    return {arrays} if isinstance(arrays, str) else set()
+
+
 def blocks(connection: Connection, study: Study) -> tuple[Block, ...]:
     query = select(candidate_blocks).where(candidate_blocks.c.study_id == study.id).order_by(candidate_blocks.c.number)
     return tuple(Block(row.first, row.rows, json.loads(row.arrays)) for row in connection.execute(query))
