@@ -71,6 +71,7 @@ class Promise:
     teeth: Mapping[str, Tooth]
     short: int = 2  # the cases of the short form; a tooth must be found in them
     share: float = 1.0  # of the minutes, relative to the others
+    parallel: bool = False  # one try keeps one core busy: so many are made at the same time as there are cores
 
 
 def on_each_database(prove: Callable[[Budget, int, str], Count]) -> Prove:

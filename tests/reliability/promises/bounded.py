@@ -113,5 +113,5 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"a server that takes JSON of any size": _boundless},
     short=6,
-    share=1.0,
+    share=1.5,
 )
