@@ -29,7 +29,7 @@ def test_a_promise_holds(promise: Promise, databases: Databases) -> None:
 @pytest.mark.parametrize(("promise", "tooth"), TEETH)
 def test_a_planted_bug_is_found(promise: Promise, tooth, databases: Databases) -> None:
     with tooth():
-        assert promise.prove(Budget(cases=promise.short), SEED, databases).violations
+        assert promise.prove(Budget(cases=promise.bite or promise.short), SEED, databases).violations
 
 
 def test_several_try_at_the_same_time_with_seeds_of_their_own(databases: Databases, monkeypatch) -> None:

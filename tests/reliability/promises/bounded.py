@@ -113,5 +113,6 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"a server that takes JSON of any size": _boundless},
     short=6,
+    bite=1,  # the first attack is the one that it opens
     share=1.5,
 )
