@@ -1,26 +1,79 @@
-"""Log lines: one JSON object each, with the request's id; or coloured for a person at a terminal."""
+"""Log lines on standard output: one JSON object each, with the request's id; or coloured for a person at a terminal.
+
+Ours come from structlog, those of libraries from `logging`; both are rendered alike and written as whole lines.
+"""
 
 import logging
+import sys
+import threading
+from types import TracebackType
+from typing import Any, TextIO
 
 import structlog
 
+Processor = structlog.types.Processor
+
 
 def configure(log_format: str, level: str) -> None:
-    shared: list[structlog.types.Processor] = [
+    """How lines look, and which are written: of libraries, warnings and worse."""
+    least = logging.getLevelNamesMapping()[level.upper()]
+    shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    render: list[structlog.types.Processor] = (
+    render: list[Processor] = (
         [
             structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
         ]  # rich ones show variables: secrets
         if log_format == "console"
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
-    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it tells of every odd form, in lines of its own
     structlog.configure(
         processors=[*shared, *render],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        wrapper_class=structlog.make_filtering_bound_logger(least),
+        logger_factory=structlog.WriteLoggerFactory(),  # a line and its end at once: no other comes between
         cache_logger_on_first_use=False,
     )
+    _hear_libraries(shared, render, max(least, logging.WARNING))
+
+
+def hear_python() -> None:
+    """Python's own complaints too: warnings, and what nobody caught in a thread or anywhere. For server processes."""
+    logging.captureWarnings(True)
+    sys.excepthook = _uncaught
+    threading.excepthook = lambda gone: _uncaught(gone.exc_type, gone.exc_value, gone.exc_traceback)
+    sys.unraisablehook = lambda gone: _uncaught(gone.exc_type, gone.exc_value, gone.exc_traceback)
+
+
+class _Output(logging.StreamHandler[TextIO]):
+    """Standard output, whatever that is at the time."""
+
+    @property
+    def stream(self) -> TextIO:
+        return sys.stdout
+
+    @stream.setter
+    def stream(self, _given: TextIO) -> None:
+        pass
+
+
+def _hear_libraries(shared: list[Processor], render: list[Processor], least: int) -> None:
+    root = logging.getLogger()
+    for handler in [handler for handler in root.handlers if isinstance(handler, _Output)]:
+        root.removeHandler(handler)
+    output = _Output()
+    output.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render],
+        )
+    )
+    output.setLevel(least)
+    root.addHandler(output)
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it tells of every odd form, in lines of its own
+
+
+def _uncaught(kind: type[BaseException], error: BaseException | None, where: TracebackType | None) -> None:
+    said: Any = (kind, error or kind(), where)
+    logging.getLogger("python").critical("uncaught", exc_info=said)

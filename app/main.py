@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from app import failpoints, logs
 from app.api import problems
+from app.api.bodies import BodyAwaited
 from app.api.limits import LongWork, Places, Rates
 from app.api.metrics import new_metrics
 from app.api.middleware import BodyLimited, BodyTimed, HostAllowed, Observed
@@ -77,6 +78,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.include_router(routes.router)
     list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
+    app.add_middleware(BodyAwaited)
     app.add_middleware(BodyTimed, seconds=settings.body_seconds)
     app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)
     app.add_middleware(HostAllowed, hosts=settings.allowed_hosts)

@@ -12,7 +12,7 @@ from app.main import create_app
 from app.services.access import SERVER, create_key
 from app.settings import Settings
 from app.storage.database import Database, open_database
-from tests.databases import DIALECTS, Databases, databases_in
+from tests.databases import DIALECTS, Databases, some_databases
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
@@ -23,9 +23,9 @@ on_sqlite = pytest.mark.parametrize("address", ["sqlite"], indirect=True)
 
 
 @pytest.fixture(scope="session")
-def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+def databases() -> Iterator[Databases]:
     """One PostgreSQL server per test process."""
-    with databases_in(tmp_path_factory.mktemp("databases")) as databases:
+    with some_databases() as databases:
         yield databases
 
 

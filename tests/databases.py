@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from app.storage.database import open_database
@@ -53,9 +54,13 @@ class Databases:
 
 
 @contextmanager
-def databases_in(folder: Path) -> Iterator[Databases]:
-    with ExitStack() as stack:
-        yield Databases(folder, stack)
+def some_databases(postgres_server: str | None = None) -> Iterator[Databases]:
+    """In memory, if there is room; on that PostgreSQL server (its template database migrated), or one of their own."""
+    with TemporaryDirectory(prefix="nextbatch-databases-", dir=postgres.memory()) as folder, ExitStack() as stack:
+        databases = Databases(Path(folder), stack)
+        if postgres_server:
+            databases.postgres_server = postgres_server
+        yield databases
 
 
 def migrated(address: str) -> str:

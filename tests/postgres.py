@@ -65,7 +65,7 @@ class Cluster:
 
 @contextmanager
 def running_cluster() -> Iterator[Cluster]:
-    cluster = Cluster(Path(tempfile.mkdtemp(prefix="nextbatch-pg-", dir=_memory())))
+    cluster = Cluster(Path(tempfile.mkdtemp(prefix="nextbatch-pg-", dir=memory())))
     try:
         hand_over(cluster.folder)
         cluster.make()
@@ -106,7 +106,7 @@ def administer(server: str, statement: str) -> None:
         connection.execute(statement.encode())
 
 
-def _memory() -> str | None:
+def memory() -> str | None:
     """A folder in memory, if there is room: with fsync on, as the server insists, disks make tests slow."""
     shared = Path("/dev/shm")  # noqa: S108
     return str(shared) if shared.is_dir() and shutil.disk_usage(shared).free > 2**31 else None

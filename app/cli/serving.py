@@ -14,6 +14,8 @@ from app.domain.access import Actor, Role
 from app.settings import Settings
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from app.storage.database import Database
 
 console = Console(highlight=False)
@@ -30,20 +32,23 @@ def serve(
     """Migrate the database and start the server."""
     import uvicorn
 
+    from app import logs
     from app.cli.connections import allow_many_files
-    from app.services.transactions import forget_old_answers
+    from app.cli.patience import patiently
 
     settings = _settings(host=host, port=port, workers=workers, data=data)
+    logs.configure(settings.log_format, settings.log_level)
+    logs.hear_python()
     database = prepare(settings)
-    fresh = first_admin_key(database, settings.admin_key_file)
-    forget_old_answers(database, settings.keep_answers_days)
+    fresh = patiently(lambda: first_admin_key(database, settings.admin_key_file))
+    patiently(lambda: tidy(database, settings))
     database.dispose()
     port = settings.port or _free_port(settings.host)
     _hand_down(settings, port)
     _announce(settings, port, fresh)
     allow_many_files()
     uvicorn.run(
-        "app.main:create_app",
+        "app.cli.serving:application",
         factory=True,
         http="app.cli.connections:Connection",
         host=settings.host,
@@ -54,6 +59,16 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
+
+
+def application() -> "FastAPI":
+    """What each process of the server runs."""
+    from app import logs
+    from app.main import create_app
+
+    created = create_app()
+    logs.hear_python()
+    return created
 
 
 def migrate_database() -> None:
@@ -74,13 +89,25 @@ def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server l
 
 def prepare(settings: Settings) -> "Database":
     """The database of these settings, migrated; the data folder is the owner's alone."""
+    from app.cli.patience import patiently
     from app.storage.database import open_database
     from app.storage.schema import migrate
 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    database = open_database(settings.database_address, settings.database_connections)
-    migrate(database)
+    database = patiently(lambda: open_database(settings.database_address, settings.database_connections))
+    patiently(lambda: migrate(database))
     return database
+
+
+def tidy(database: "Database", settings: Settings) -> None:
+    """Drop what nobody needs any more."""
+    import structlog
+
+    from app.services.transactions import forget_old_answers, sweep_blobs
+
+    forgotten, swept = forget_old_answers(database, settings.keep_answers_days), sweep_blobs(database)
+    if forgotten or swept:
+        structlog.get_logger().info("tidied", answers=forgotten, blobs=swept)
 
 
 def first_admin_key(database: "Database", file: Path) -> str | None:
@@ -88,6 +115,9 @@ def first_admin_key(database: "Database", file: Path) -> str | None:
     from app.services.access import SERVER, create_key
     from app.storage import keys
 
+    with database.read() as connection:
+        if keys.exist(connection):  # so that a restart need not wait for its turn to write
+            return None
     with database.write() as connection:
         if keys.exist(connection):
             return None

@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection
@@ -24,7 +23,7 @@ from app.services.candidate_page import Query, table_rows
 from app.services.candidate_set import CandidateSet
 from app.services.intake.csv_rows import Cell, csv_text
 from app.services.resources import Resources
-from app.storage import ledger, observations
+from app.storage import candidates, ledger, observations
 
 FORMAT = 1
 
@@ -51,15 +50,7 @@ def digests_of(event: Event) -> set[str]:
     """The blobs that an event names."""
     if event.type not in ("candidates-uploaded", "candidates-added"):
         return set()
-    return set(_leaves(json.loads(event.payload)["arrays"]))
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for part in value.values():
-            yield from _leaves(part)
-    elif isinstance(value, str):
-        yield value
+    return candidates.digests(json.loads(event.payload)["arrays"])
 
 
 def _write_csv(archive: zipfile.ZipFile, name: str, rows: Iterator[Iterable[Cell]]) -> None:
@@ -75,9 +66,9 @@ def _candidate_rows(connection: Connection, actor: Actor, resources: Resources, 
 
 def _observation_rows(connection: Connection, resources: Resources, study: Study) -> Iterator[Iterable[Cell]]:
     yield ["observation", "version", "state", "key", "value", "batch", "rank", "replicate", "recorded_at", "reason"]
-    candidates = CandidateSet(connection, resources.arrays, study)
+    here = CandidateSet(connection, resources.arrays, study)
     found = observations.page(connection, study, 0, None, every_version=True)
-    keys = candidates.keys([one.candidate for one in found])
+    keys = here.keys([one.candidate for one in found])
     for one, key in zip(found, keys, strict=True):
         place = (one.batch, one.rank, one.replicate)
         yield [one.number, one.version, one.state, key, one.value, *place, one.recorded_at, one.reason]

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from app.domain.access import Actor
 from app.domain.answers import Answer
-from app.domain.errors import CandidateNotFound, CandidatesInUse, Conflict, Invalid, InvalidCandidates
+from app.domain.errors import CandidateNotFound, CandidatesInUse, Conflict, Invalid, InvalidCandidates, Overloaded
 from app.domain.findings import Finding
 from app.domain.studies import Study
 from app.services import studies
@@ -18,8 +18,9 @@ from app.services.intake.table import CandidateTable
 from app.services.resources import Resources
 from app.services.transactions import Writing
 from app.services.uploads import Upload, read_table
-from app.storage import candidate_arrays, ledger
+from app.storage import blobs, candidate_arrays, ledger
 from app.storage import candidates as rows
+from app.storage.blobs import DamagedBlob
 from app.storage.candidates import Block
 
 ATTEMPTS = 5
@@ -46,8 +47,12 @@ def upload(resources: Resources, write: Writing, name: str, body: Upload, *, dry
     table = read_table(body, _limits(resources))
     if dry_run:
         return render(Receipt(_with(study, table, first=0), len(table), table.warnings, stored=False))
-    arrays = _store(resources, table)
-    return write.once(render, _replace, name, table, arrays)
+    for _ in range(ATTEMPTS):
+        try:
+            return write.once(render, _replace, name, table, _store(resources, table))
+        except DamagedBlob:  # they were swept before they were named
+            continue
+    raise Overloaded
 
 
 def check(resources: Resources, body: Upload) -> CandidateTable:
@@ -70,7 +75,7 @@ def append(resources: Resources, write: Writing, name: str, body: Upload, *, dry
         arrays = _store(resources, table)
         try:
             return write.once(render, _append, name, study.version, table, arrays)
-        except _Outdated:
+        except (_Outdated, DamagedBlob):
             continue
     raise Conflict("Others change the candidates all the time; try again.")
 
@@ -126,6 +131,7 @@ def _record(
     connection: Connection, actor: Actor, study: Study, event: str, block: Block, table: CandidateTable
 ) -> Receipt:
     columns = [asdict(column) for column in table.columns]
+    blobs.must_be_listed(connection, rows.digests(block.arrays))
     study = ledger.append(connection, study, actor, event, {**asdict(block), "columns": columns})
     return Receipt(study, block.rows, table.warnings, stored=True)
 

@@ -8,7 +8,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from app.domain.access import Actor, Role
 from app.domain.answers import Answer
-from app.domain.errors import Invalid, StudyExists
+from app.domain.errors import Invalid, Overloaded, StudyExists
 from app.domain.findings import Finding
 from app.domain.ledger import Event, first_break
 from app.domain.studies import Study, configuration_from
@@ -34,6 +34,7 @@ from app.storage import studies as study_rows
 from app.storage.candidates import Block
 
 MOST_EXPANSION = 20  # times the size limit of a body: what an archive may unpack to
+ATTEMPTS = 5
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 LONGEST = {"type": 50, "actor": 50, "recorded_at": 32, "request_id": 100, "payload": 2**30}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -46,6 +47,7 @@ _BROKEN = (
 )
 
 Render = Callable[[tuple[Study, bool]], Answer]
+Array = NDArray[Any]
 
 
 def take_in(resources: Resources, write: Writing, path: Path, render: Render) -> Answer:
@@ -59,14 +61,28 @@ def take_in(resources: Resources, write: Writing, path: Path, render: Render) ->
             name, events = _read_ledger(archive)
             arrays = _read_arrays(archive, events)
         _check_story(events, arrays)
-        for array in arrays.values():
-            blobs.store(resources.database, array)
-        return write.once(render, _restore, name, events)
+        return _stored(resources, write, render, name, events, arrays)
     except _BROKEN as error:
         raise _not_an_archive("It is no archive of a study.") from error
 
 
-def _restore(connection: Connection, actor: Actor, name: str, events: list[Event]) -> tuple[Study, bool]:
+def _stored(
+    resources: Resources, write: Writing, render: Render, name: str, events: list[Event], arrays: Mapping[str, Array]
+) -> Answer:
+    for _ in range(ATTEMPTS):
+        for array in arrays.values():
+            blobs.store(resources.database, array)
+        try:
+            return write.once(render, _restore, name, events, frozenset(arrays))
+        except blobs.DamagedBlob:  # they were swept before they were named
+            continue
+    raise Overloaded
+
+
+def _restore(
+    connection: Connection, actor: Actor, name: str, events: list[Event], digests: frozenset[str]
+) -> tuple[Study, bool]:
+    blobs.must_be_listed(connection, digests)
     study = study_rows.create(connection, name, _first_configuration(events), events[0].recorded_at)
     if study is None:
         existing = studies.find(connection, actor, name)
@@ -112,7 +128,7 @@ def _is_plain(event: Event) -> bool:
     return all(len(text) <= LONGEST.get(field, 10_000) and "\0" not in text for field, text in texts.items())
 
 
-def _read_arrays(archive: zipfile.ZipFile, events: Iterable[Event]) -> dict[str, NDArray[Any]]:
+def _read_arrays(archive: zipfile.ZipFile, events: Iterable[Event]) -> dict[str, Array]:
     """Every array that the events name, checked against its name."""
     digests: set[str] = set().union(*(digests_of(event) for event in events))
     arrays = {digest: _array(archive.read(f"arrays/{digest}.npy")) for digest in sorted(digests)}
@@ -121,7 +137,7 @@ def _read_arrays(archive: zipfile.ZipFile, events: Iterable[Event]) -> dict[str,
     return arrays
 
 
-def _array(content: bytes) -> NDArray[Any]:
+def _array(content: bytes) -> Array:
     """An array from `.npy` bytes; its size is what is there, not what its header says."""
     file = io.BytesIO(content)
     version = np.lib.format.read_magic(file)
@@ -133,7 +149,7 @@ def _array(content: bytes) -> NDArray[Any]:
     return np.frombuffer(content, dtype, offset=file.tell()).reshape(shape)
 
 
-def _check_story(events: list[Event], arrays: dict[str, NDArray[Any]]) -> None:
+def _check_story(events: list[Event], arrays: dict[str, Array]) -> None:
     """What the events tell can have happened: the candidates are there, the values are finite."""
     check_configuration(_first_configuration(events))
     tally = after(Tally(), events)
@@ -147,7 +163,7 @@ def _check_story(events: list[Event], arrays: dict[str, NDArray[Any]]) -> None:
         raise _not_an_archive("It speaks of candidates or values that cannot be.")
 
 
-def _check_block(tally: Tally, block: Block, arrays: dict[str, NDArray[Any]], first: int) -> None:
+def _check_block(tally: Tally, block: Block, arrays: dict[str, Array], first: int) -> None:
     features = [column for column in tally.columns if column.role == "feature"]
     texts = sum(column.kind == "text" for column in features)
     numbers, codes = arrays[block.arrays["numbers"]], arrays[block.arrays["codes"]]

@@ -15,7 +15,7 @@ from app.domain.access import Actor
 from app.domain.answers import Answer
 from app.domain.clock import stamp
 from app.failpoints import reach
-from app.storage import answers
+from app.storage import answers, sweeping
 from app.storage.database import Database
 
 P = ParamSpec("P")
@@ -76,5 +76,18 @@ class Writing(Reading):
 
 def forget_old_answers(database: Database, days: int) -> int:
     """Drop the kept answers that are older; how many there were."""
+    before = _days_ago(days)
+    with database.read() as connection:
+        if not answers.are_kept(connection, before):
+            return 0
     with database.write() as connection:
-        return answers.forget(connection, stamp(datetime.now(UTC) - timedelta(days=days)))
+        return answers.forget(connection, before)
+
+
+def sweep_blobs(database: Database) -> int:
+    """Drop arrays that nothing names since yesterday; how many there were."""
+    return sweeping.sweep(database, _days_ago(1))
+
+
+def _days_ago(days: int) -> str:
+    return stamp(datetime.now(UTC) - timedelta(days=days))

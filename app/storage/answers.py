@@ -44,6 +44,14 @@ def keep(connection: Connection, key_id: str, token: str, answer: Answer) -> Non
     connection.execute(_KEEP, {"owner": key_id, "said": token, **kept})
 
 
+def are_kept(connection: Connection, before: str) -> bool:
+    """Whether there are any of before a moment."""
+    return (
+        connection.execute(select(idempotency.c.token).where(idempotency.c.created_at < before).limit(1)).first()
+        is not None
+    )
+
+
 def forget(connection: Connection, before: str) -> int:
     """Drop the answers kept before a moment."""
     return connection.execute(delete(idempotency).where(idempotency.c.created_at < before)).rowcount

@@ -1,8 +1,11 @@
 """Arrays in the database: raw little-endian bytes in rows of a megabyte, named by their SHA-256.
 
 A blob never changes, so writing one again is harmless and any cache keyed by its digest is right forever.
-Chunks are committed a few at a time, the blob's own row last: a blob that is listed is complete. What a crash
-leaves behind is chunks without a blob; the next attempt completes them.
+Chunks are committed a few at a time, the last with the blob's own row: a blob that is listed is complete. What a crash
+leaves behind is chunks without a blob; the next attempt completes them, or `sweeping` drops them.
+
+A sweep may come at any moment, from any process. So whoever lists a blob looks whether its chunks are there, and
+whoever names some looks whether they are listed, in one transaction that no sweep runs beside.
 """
 
 import json
@@ -12,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, func, select
 
 from app.domain.clock import now
 from app.failpoints import reach
@@ -22,6 +25,7 @@ from app.storage.tables import blob_chunks, blobs
 
 CHUNK = 1 << 20
 CHUNKS_PER_COMMIT = 16
+_LOCK = 7_026_112_017  # any number, the same in every process
 
 Array = NDArray[Any]
 
@@ -40,14 +44,42 @@ def store(database: Database, array: Array, scope: str = "") -> str:
     with database.read() as connection:
         if connection.execute(select(blobs.c.digest).where(blobs.c.digest == digest)).first():
             return digest
-    step = CHUNK * CHUNKS_PER_COMMIT
-    for start in range(0, len(content), step):
+    *starts, last = range(0, max(1, len(content)), CHUNK * CHUNKS_PER_COMMIT)
+    while True:
+        for start in starts:
+            with database.write() as connection:
+                insert_missing(connection, blob_chunks, _chunks(digest, content, start))
+            reach("chunks-stored")
         with database.write() as connection:
-            insert_missing(connection, blob_chunks, _chunks(digest, content, start, start + step))
-        reach("chunks-stored")
-    with database.write() as connection:
-        insert_if_absent(connection, blobs, _header(digest, array, scope))
-    return digest
+            _lock_shared(connection)
+            insert_missing(connection, blob_chunks, _chunks(digest, content, last))
+            reach("chunks-stored")
+            if _is_whole(connection, digest, content):
+                insert_if_absent(connection, blobs, _header(digest, array, scope))
+                return digest
+
+
+def must_be_listed(connection: Connection, digests: Collection[str]) -> None:
+    """Before they are named: a blob that nothing named yet may have been swept since it was stored."""
+    _lock_shared(connection)
+    for digest in digests:
+        _find(connection, digest)
+
+
+def lock_alone(connection: Connection) -> None:
+    """Until the transaction ends, nobody lists or names a blob. (SQLite has one writer anyway.)"""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+
+
+def _lock_shared(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock_shared({_LOCK})")
+
+
+def _is_whole(connection: Connection, digest: str, content: memoryview) -> bool:
+    query = select(func.count()).select_from(blob_chunks).where(blob_chunks.c.digest == digest)
+    return bool(connection.execute(query).scalar_one() == -(-len(content) // CHUNK))
 
 
 def drop(connection: Connection, digests: Collection[str]) -> None:
@@ -116,7 +148,9 @@ def _header(digest: str, array: Array, scope: str) -> dict[str, Any]:
     return {"digest": digest, "scope": scope, "dtype": dtype, "shape": shape, "size": size, "created_at": now()}
 
 
-def _chunks(digest: str, content: memoryview, start: int, stop: int) -> list[dict[str, Any]]:
+def _chunks(digest: str, content: memoryview, start: int) -> list[dict[str, Any]]:
+    """As many as are committed at a time."""
+    stop = start + CHUNK * CHUNKS_PER_COMMIT
     return [
         {"digest": digest, "number": offset // CHUNK, "content": bytes(content[offset : offset + CHUNK])}
         for offset in range(start, min(stop, len(content)), CHUNK)

@@ -31,6 +31,13 @@ class Unavailable:
     seq: int
 
 
+def digests(arrays: Any) -> set[str]:
+    """The blobs that a block's `arrays` name."""
+    if isinstance(arrays, Mapping):
+        return set().union(*(digests(part) for part in arrays.values()))
+    return {arrays} if isinstance(arrays, str) else set()
+
+
 def blocks(connection: Connection, study: Study) -> tuple[Block, ...]:
     rows = connection.execute(_BLOCKS, {"study": study.id})
     return tuple(Block(row.first, row.rows, json.loads(row.arrays)) for row in rows)

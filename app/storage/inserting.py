@@ -19,7 +19,8 @@ def insert_if_absent(connection: Connection, table: Table, row: Row) -> bool:
 
 def insert_missing(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
     """Insert those rows whose keys are not there."""
-    connection.execute(_insert(connection.dialect.name, table), rows)
+    if rows:
+        connection.execute(_insert(connection.dialect.name, table), rows)
 
 
 @cache

@@ -23,7 +23,13 @@ def alembic_config(connection: Connection | None = None) -> Config:
 
 
 def migrate(database: Database) -> None:
-    """Upgrade to the newest schema in one transaction; processes that start together take turns."""
+    """Upgrade to the newest schema in one transaction; processes that start together take turns.
+
+    A database that is there already is only looked at: a restart need not wait for its turn to write.
+    """
+    with database.read() as connection:
+        if is_current(connection):
+            return
     with database.write() as connection:
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")

@@ -18,9 +18,10 @@ from app.domain.ledger import canonical, seal
 from app.main import create_app
 from app.services.resources import Resources
 from app.settings import Settings
-from app.storage import tables
+from app.storage import blobs, tables
 from app.storage.database import Database, open_database
 from app.storage.schema import migrate
+from app.storage.sweeping import sweep
 from tests.api.conftest import problem
 from tests.api.lab import Lab
 from tests.api.operations import archive
@@ -97,6 +98,23 @@ def test_an_imported_study_is_the_same_in_every_row_and_gives_the_same_next_batc
     assert all(elsewhere.lab.replays(number) for number in range(1, 5))
     assert elsewhere.lab.is_sound()
     problem(take_in(elsewhere.lab, content), 409, "study-exists")
+
+
+def test_a_sweep_between_its_arrays_and_its_events_does_not_matter(
+    lab: Lab, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = lab.begin().client.get(f"{lab.path}/archive").content
+    store, sweeps = blobs.store, [elsewhere.database]
+
+    def stored_and_swept(*given: Any) -> str:
+        digest = store(*given)
+        if sweeps:
+            sweep(sweeps.pop(), before="9")
+        return digest
+
+    monkeypatch.setattr(blobs, "store", stored_and_swept)
+    assert take_in(elsewhere.lab, content).status_code == 201
+    assert elsewhere.lab.get("candidates") == lab.get("candidates")
 
 
 def rewritten(content: bytes, change: Callable[[str, bytes], bytes | None]) -> bytes:

@@ -4,11 +4,14 @@ import json
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
+from app.api import dependencies
 from app.cli import connections
 from tests.conftest import on_sqlite
 from tests.live import Live, running
@@ -56,6 +59,26 @@ def test_a_body_that_does_not_come_is_a_408(live: Live, media_type: bytes) -> No
     head, _, body = answer.partition(b"\r\n\r\n")
     assert json.loads(body)["code"] == "body-too-slow"
     assert b"connection: close" in head.lower()
+
+
+@pytest.mark.parametrize("length", [b"Content-Length: 100000", b"Transfer-Encoding: chunked"])
+def test_who_sends_slowly_takes_no_thread(live: Live, monkeypatch: pytest.MonkeyPatch, length: bytes) -> None:
+    """Nor a read of the database: honest requests would wait behind a crowd of them."""
+    looked_at = []
+    monkeypatch.setattr(dependencies, "authenticate", lambda *key: looked_at.append(key))
+    head = HEAD.replace(b"/s ", b"/s/candidates ") + f"Authorization: Bearer {live.key}\r\n".encode()
+    assert said_to(live, head + length + b"\r\n\r\n").startswith(b"HTTP/1.1 408")
+    assert looked_at == []
+
+
+def test_a_body_in_pieces_arrives_whole(live: Live) -> None:
+    """Also one of which only the beginning is waited for."""
+    pieces = (b"K%d,%d\n" % (n, n) for n in range(20_000))
+    with httpx.Client(base_url=live.url, headers={"Authorization": f"Bearer {live.key}"}) as client:
+        client.put("/v1/studies/s", json={}).raise_for_status()
+        content, headers = chain([b"key,t\n"], pieces), {"Content-Type": "text/csv"}
+        answer = client.put("/v1/studies/s/candidates", content=content, headers=headers)
+    assert answer.json()["candidates"] == 20_000, answer.text
 
 
 @pytest.mark.parametrize("sent", [b"\0\1\2\r\n\r\n", b"GET /\r\n\r\n", HEAD + b"Content-Length: x\r\n\r\n"])

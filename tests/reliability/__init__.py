@@ -12,7 +12,7 @@ where `prove(budget, seed, databases) -> Count` tries to break the promise as of
 `on_each_database` makes a `prove` for both databases from one that takes an address. That is all there is to register:
 the runner (`__main__`) and `test_promises` find the module. `make test` runs every promise with `short` cases, and
 again with each tooth; `make prove` runs it for its `share` of the minutes, prints the table and writes the rows it
-ran into docs/guarantees.md.
+ran into docs/guarantees.md. A harness that keeps one core busy is `parallel`: `lanes` runs one on each core.
 
 What harnesses are made of:
 

@@ -4,17 +4,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from secrets import randbelow
-from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
-from tests.databases import databases_in
+from tests.reliability import lanes
 from tests.reliability.guarantees import DOCUMENT, row, written
-from tests.reliability.promise import Budget, Count, Promise, every_promise
+from tests.reliability.promise import Count, Promise, every_promise
 
 console = Console(highlight=False, width=160)
 
@@ -34,10 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _prove(promises: Sequence[Promise], seconds: float, seed: int) -> list[tuple[Promise, Count]]:
     shares, counts = sum(promise.share for promise in promises), []
-    with TemporaryDirectory(prefix="nextbatch-prove-") as folder, databases_in(Path(folder)) as databases:
+    with lanes.opened() as processes:
         for promise in promises:
-            budget = Budget(seconds=seconds * promise.share / shares)
-            counts.append((promise, promise.prove(budget, seed, databases)))
+            counts.append((promise, processes.prove(promise, seconds * promise.share / shares, seed)))
             _tell(*counts[-1])
     return counts
 

@@ -12,8 +12,7 @@ from uuid import UUID
 
 import httpx
 
-from tests.api.lab import THEORY
-from tests.reliability import lab
+from tests.api.lab import THEORY, Lab
 from tests.reliability.fleet import Fleet
 from tests.reliability.operations import History, Operation, Outcome
 
@@ -163,8 +162,7 @@ class Bench:
 
 def begin_study(fleet: Fleet, study: str, **settings: Any) -> None:
     """By this process, which no bug is planted in."""
-    with lab.opened(fleet.database, study) as opened:
-        opened.begin(LIST, theory=THEORY, **settings)
+    Lab(fleet.lab.client, study).begin(LIST, theory=THEORY, **settings)
 
 
 @contextmanager

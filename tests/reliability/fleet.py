@@ -4,8 +4,9 @@ import os
 import signal
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -13,8 +14,9 @@ from time import monotonic, sleep
 
 import httpx
 
+from tests.api.lab import Lab
 from tests.live import admin_key
-from tests.reliability import serving
+from tests.reliability import lab, serving
 from tests.reliability.planting import PLANTED
 
 READY_SECONDS = 60
@@ -35,6 +37,7 @@ class Member:
     port: int
     folder: Path
     process: BaseProcess | None = None
+    armed: bool = False  # whether it will die by itself somewhere
 
     @property
     def pid(self) -> int | None:
@@ -46,6 +49,7 @@ class Member:
 
     def start(self, settings: Mapping[str, str]) -> None:
         arguments = (settings, self.port, self.folder / "output.txt")
+        self.armed = "NEXTBATCH_FAILPOINTS" in settings
         self.process = _context.Process(target=serving.run, args=arguments, daemon=True)
         self.process.start()
 
@@ -82,6 +86,7 @@ class Member:
 @dataclass
 class Fleet:
     database: str  # its address
+    stack: ExitStack
     members: list[Member] = field(default_factory=list)
     key: str = ""
 
@@ -90,6 +95,11 @@ class Fleet:
         planted = {PLANTED: os.environ[PLANTED]} if PLANTED in os.environ else {}
         common = {"NEXTBATCH_DATA": str(member.folder), "NEXTBATCH_DATABASE_URL": self.database, **planted}
         member.start({**common, "NEXTBATCH_DATABASE_CONNECTIONS": "8", **settings})
+
+    @cached_property
+    def lab(self) -> Lab:
+        """A server in this process, which no bug is planted in; it lives as long as the others."""
+        return self.stack.enter_context(lab.opened(self.database))
 
     @property
     def addresses(self) -> list[str]:
@@ -117,7 +127,11 @@ class Fleet:
 @contextmanager
 def running(database: str, folder: Path, size: int, **settings: str) -> Iterator[Fleet]:
     """A fleet whose members answer; none lives longer than the block."""
-    fleet = Fleet(database, key=admin_key(database))
+    with ExitStack() as stack:
+        yield from _running(Fleet(database, stack, key=admin_key(database)), folder, size, settings)
+
+
+def _running(fleet: Fleet, folder: Path, size: int, settings: Mapping[str, str]) -> Iterator[Fleet]:
     for number in range(size):
         fleet.members.append(Member(_free_port(), folder / f"server-{number}"))
         fleet.members[-1].folder.mkdir(parents=True)

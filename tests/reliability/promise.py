@@ -69,8 +69,10 @@ class Promise:
     full: int  # the cases of a full run
     prove: Prove
     teeth: Mapping[str, Tooth]
-    short: int = 2  # the cases of the short form; a tooth must be found in them
+    short: int = 2  # the cases of the short form
+    bite: int | None = None  # the cases in which a tooth must be found, if they are fewer
     share: float = 1.0  # of the minutes, relative to the others
+    parallel: bool = False  # one try keeps one core busy: so many are made at the same time as there are cores
 
 
 def on_each_database(prove: Callable[[Budget, int, str], Count]) -> Prove:

@@ -1,9 +1,13 @@
 """Every promise in its short form, and every harness with a bug planted that it must find."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import pytest
 
 from tests.databases import Databases
 from tests.reliability.guarantees import BEGIN, DOCUMENT, END, row, written
+from tests.reliability.lanes import APART, Lanes
 from tests.reliability.promise import Budget, Count, Promise, every_promise
 
 SEED = 1
@@ -25,7 +29,21 @@ def test_a_promise_holds(promise: Promise, databases: Databases) -> None:
 @pytest.mark.parametrize(("promise", "tooth"), TEETH)
 def test_a_planted_bug_is_found(promise: Promise, tooth, databases: Databases) -> None:
     with tooth():
-        assert promise.prove(Budget(cases=promise.short), SEED, databases).violations
+        assert promise.prove(Budget(cases=promise.bite or promise.short), SEED, databases).violations
+
+
+def test_several_try_at_the_same_time_with_seeds_of_their_own(databases: Databases, monkeypatch) -> None:
+    def prove(budget: Budget, seed: int, own: Databases) -> Count:
+        assert (budget.seconds, own.postgres_server) == (5, databases.postgres_server)
+        return Count(10, ("broken",) if seed > APART else (), {"seeds": seed})
+
+    promise = replace(PROMISES[0], prove=prove, parallel=True)
+    monkeypatch.setattr("tests.reliability.lanes.every_promise", lambda: [promise])
+    with ThreadPoolExecutor(2) as pool:
+        lanes = Lanes(2, pool, databases)
+        count = lanes.prove(promise, 5, 7)
+        assert count == Count(20, (f"seed {APART + 7}: broken",), {"seeds": APART + 14})
+        assert lanes.prove(replace(promise, parallel=False), 5, 7).cases == 10
 
 
 def test_every_promise_has_its_own_number_and_a_tooth() -> None:

@@ -90,6 +90,8 @@ def test_old_answers_are_forgotten(database: Database) -> None:
     with database.write() as connection:
         answers.claim(connection, "key", "token", "print")
         answers.keep(connection, "key", "token", DONE)
+        assert not answers.are_kept(connection, before="2000")
+        assert answers.are_kept(connection, before="9000")
         assert answers.forget(connection, before="2000") == 0
         assert answers.forget(connection, before="9000") == 1
         assert answers.find(connection, "key", "token", "print") is None

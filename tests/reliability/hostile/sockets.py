@@ -114,4 +114,4 @@ def polling(server: Server, study: str) -> Iterator[None]:
         yield
 
 
-ATTACKS = (slow_sockets, endless_csv, endless_json, deep_json, ask_flood, polling)
+ATTACKS = (endless_json, slow_sockets, endless_csv, deep_json, ask_flood, polling)

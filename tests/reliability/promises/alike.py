@@ -41,5 +41,6 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"values read from a REAL column": _inexact},
     short=1,
-    share=2.0,
+    parallel=True,
+    share=3,
 )

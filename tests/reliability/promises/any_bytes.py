@@ -86,5 +86,6 @@ PROMISE = Promise(
     prove=on_each_database(_prove),
     teeth={"JSON read as leniently as Python does": _lenient},
     short=400,
-    share=2.0,
+    parallel=True,
+    share=2,
 )

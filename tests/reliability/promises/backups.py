@@ -103,4 +103,5 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"a plain copy of the file": _plain_copy},
     short=3,
+    share=0.8,
 )

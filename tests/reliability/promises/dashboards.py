@@ -92,5 +92,5 @@ PROMISE = Promise(
     prove=on_each_database(_prove),
     teeth={"writers that do not wait": partial(planted_in_servers, "writers that do not wait")},
     short=1,
-    share=0.5,
+    share=1,
 )

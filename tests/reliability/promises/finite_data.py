@@ -124,5 +124,6 @@ PROMISE = Promise(
     prove=on_each_database(_prove),
     teeth={"columns scaled without care": _plainly_scaled},
     short=6,
-    share=2.0,
+    parallel=True,
+    share=2,
 )

@@ -210,5 +210,5 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"errors that are not translated": _untranslated},
     short=3,
-    share=0.5,
+    share=0.3,
 )

@@ -127,5 +127,6 @@ PROMISE = Promise(
     prove=on_each_database(_prove),
     teeth={"a seal that leaves out the reasons": _reason_unsealed},
     short=60,
-    share=0.3,
+    parallel=True,
+    share=0.2,
 )

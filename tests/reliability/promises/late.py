@@ -113,5 +113,6 @@ PROMISE = Promise(
         "late results are kept elsewhere": _counted_elsewhere,
     },
     short=2,
-    share=0.3,
+    parallel=True,
+    share=1,
 )

@@ -40,5 +40,6 @@ PROMISE = Promise(
     prove=on_each_database(_prove),
     teeth={"Idempotency-Keys that are not looked at": _twice},
     short=1,
-    share=2.0,
+    parallel=True,
+    share=3,
 )

@@ -112,4 +112,5 @@ PROMISE = Promise(
     prove=_prove,
     teeth={bug: partial(planted_in_servers, bug) for bug in ("errors that are not translated",)},
     short=3,
+    share=0.8,
 )

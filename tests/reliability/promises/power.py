@@ -148,4 +148,6 @@ PROMISE = Promise(
     prove=_prove,
     teeth={f"synchronous = {mode}": partial(_with_pragma, f"synchronous = {mode}") for mode in ("OFF", "NORMAL")},
     short=60,
+    share=0.6,
+    parallel=True,
 )

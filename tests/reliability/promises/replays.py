@@ -105,4 +105,5 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"snapshots that are a little off": _snapshots_a_little_off, "a cache of any model": _cache_of_any_model},
     short=1,
+    parallel=True,
 )

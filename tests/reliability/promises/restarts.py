@@ -73,5 +73,5 @@ PROMISE = Promise(
     prove=on_each_database(_prove),
     teeth={"all restarted together": _all_together},
     short=2,
-    share=0.5,
+    share=1,
 )

@@ -59,5 +59,5 @@ PROMISE = Promise(
         "tokens are not unique": partial(planted_in_servers, "tokens are not unique"),
     },
     short=1,
-    share=2,
+    share=3,
 )

@@ -106,5 +106,6 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"a server that answers to any name": _any_host},
     short=40,
-    share=0.5,
+    parallel=True,
+    share=0.3,
 )

@@ -91,5 +91,6 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"secrets kept as they are": _in_the_clear},
     short=3,
-    share=0.5,
+    parallel=True,
+    share=0.8,
 )

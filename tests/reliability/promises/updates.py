@@ -81,5 +81,5 @@ PROMISE = Promise(
     prove=on_each_database(_prove),
     teeth={"versions are not compared": partial(planted_in_servers, "versions are not compared")},
     short=2,
-    share=0.5,
+    share=0.8,
 )

@@ -173,5 +173,6 @@ PROMISE = Promise(
     prove=_prove,
     teeth={"a commit in the middle": partial(patch.dict, globals(), {"_commit_after": 12})},
     short=6,
-    share=0.5,
+    parallel=True,
+    share=0.3,
 )
