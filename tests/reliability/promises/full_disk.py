@@ -4,7 +4,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -32,6 +32,7 @@ class Venue:
     spoil: Callable[[], object]
     mend: Callable[[], object]
     codes: frozenset[str]
+    sheets: bool = False  # what is written needs a temporary file, which JSON does not
     acknowledged: set[float] = field(default_factory=set)
     numbers: Iterator[int] = field(default_factory=count)
 
@@ -61,7 +62,7 @@ def _cycle(venue: Venue) -> Iterator[str]:
     refused = None
     for _ in range(TRIES):
         body, token = _body(venue), uuid4().hex
-        answer = venue.lab.send(body, {"Idempotency-Key": token})
+        answer = _send(venue, body, token)
         yield from _unclean(venue, answer, body)
         if answer.status_code >= 500:
             refused = (body, token)
@@ -73,10 +74,18 @@ def _cycle(venue: Venue) -> Iterator[str]:
         yield f"{TRIES} writes were taken by a spoilt disk"
         return
     body, token = refused
-    again = venue.lab.send(body, {"Idempotency-Key": token})
+    again = _send(venue, body, token)
     if again.status_code != 201:
         yield f"the disk is well, and a write is answered {again.status_code} {again.text}"
     yield from _unclean(venue, again, body)
+
+
+def _send(venue: Venue, body: dict[str, Any], token: str) -> Response:
+    if not venue.sheets:
+        return venue.lab.send(body, {"Idempotency-Key": token})
+    lines = "".join(f"{line['candidate']},{line['value']},{line['note']}\n" for line in body["observations"])
+    headers = {"Idempotency-Key": token, "Content-Type": "text/csv"}
+    return venue.lab.client.post(f"{venue.lab.path}/observations", content=f"key,value,note\n{lines}", headers=headers)
 
 
 def _unclean(venue: Venue, answer: Response, body: dict[str, Any]) -> Iterator[str]:
@@ -136,7 +145,7 @@ def _small_temporary(databases: Databases, _random: Random) -> Iterator[Venue]:
         lab.opened(address) as opened,
         patch.object(tempfile, "tempdir", str(folder)),
     ):
-        yield _filled(opened, folder)
+        yield replace(_filled(opened, folder), sheets=True)
 
 
 @contextmanager
