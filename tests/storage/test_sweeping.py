@@ -84,7 +84,8 @@ def test_what_a_death_cut_off_goes(database: Database) -> None:
     assert counted(database) == (0, 0)
 
 
-def test_snapshots_of_deleted_studies_go(lab: Lab, database: Database) -> None:
+def test_snapshots_of_deleted_studies_go(lab: Lab, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.services.bridge.models.WORTH_KEEPING", 0.0)
     lab.begin()
     uploaded = counted(database)
     lab.work(2)
