@@ -1,6 +1,6 @@
 """A body on its way to the disk: never whole in memory, hashed as it passes, gone when the request ends.
 
-JSON that is read whole anyway need not see the disk.
+Small JSON need not see the disk.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -17,6 +17,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
 from app.api.dependencies import IdempotencyKey, allowed, writing_as
+from app.api.strict_json import SMALL
 from app.domain.access import Actor, Scope
 from app.domain.errors import Invalid, UnsupportedMediaType
 from app.domain.findings import Finding
@@ -33,7 +34,7 @@ class Spooled:
     files: dict[str, Path]
     digest: str
     actor: Actor  # who sent it
-    json: bytes | None = None  # in the files' stead
+    json: bytes | None = None  # in the files' stead, where it is small
 
 
 def spooled(scope: Scope, *, json_in_memory: bool = False) -> Callable[..., AsyncIterator[Spooled]]:
@@ -45,7 +46,7 @@ def spooled(scope: Scope, *, json_in_memory: bool = False) -> Callable[..., Asyn
 def _spooled(scope: Scope, json_in_memory: bool) -> Callable[..., AsyncIterator[Spooled]]:
     async def body(request: Request, actor: Annotated[Actor, Depends(allowed(scope))]) -> AsyncIterator[Spooled]:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if json_in_memory and media_type == "application/json":
+        if json_in_memory and media_type == "application/json" and _is_small(request):
             whole = await request.body()
             yield Spooled(media_type, {}, sha256(whole).hexdigest(), actor, whole)
             return
@@ -69,6 +70,11 @@ def uploading(scope: Scope) -> Any:
         return writing_as(request, body.actor, idempotency_key, body.digest)
 
     return Depends(dependency)
+
+
+def _is_small(request: Request) -> bool:
+    """Said to be, and so no longer than that; what is sent in chunks has no length."""
+    return int(request.headers.get("content-length", SMALL + 1)) <= SMALL
 
 
 async def _whole(request: Request, path: Path, digest: Any) -> Path:

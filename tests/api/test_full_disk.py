@@ -17,8 +17,10 @@ def test_no_room_for_a_body_is_a_507(admin: TestClient, filled: str, monkeypatch
 
     monkeypatch.setattr(spooling, "TemporaryDirectory", full)
     sheet = {"content": "candidate,value\nA1,1.0\n", "headers": {"Content-Type": "text/csv"}}
-    answer = admin.post(f"/v1/studies/{filled}/observations", **sheet)
-    problem(answer, 507, "storage-full")
-    assert answer.headers["Retry-After"] == "10"
+    many = {"json": {"observations": [{"candidate": "A1", "value": 1.0, "note": "x" * 1000}] * 100}}
+    for needing_room in (sheet, many):
+        answer = admin.post(f"/v1/studies/{filled}/observations", **needing_room)
+        problem(answer, 507, "storage-full")
+        assert answer.headers["Retry-After"] == "10"
     result = admin.post(f"/v1/studies/{filled}/observations", json={"candidate": "A1", "value": 1.0})
     assert result.status_code == 201  # it needs none

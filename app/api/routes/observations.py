@@ -27,7 +27,7 @@ from app.api.schemas.observations import (
 )
 from app.api.schemas.shape import Name, answer
 from app.api.spooling import Spooled, spooled
-from app.api.strict_json import SMALL, StrictRoute
+from app.api.strict_json import StrictRoute
 from app.domain.access import Scope
 from app.domain.answers import Answer
 from app.domain.errors import UnsupportedMediaType
@@ -73,7 +73,7 @@ _BODY: dict[str, Any] = {
 async def reports(request: Request, body: Sent, idempotency_key: IdempotencyKey = None) -> tuple[Writing, list[Report]]:
     """The reports of a body, whichever way they came, and what to write them with."""
     write = writing_as(request, body.actor, idempotency_key, body.digest)
-    if body.json is not None and len(body.json) <= SMALL:
+    if body.json is not None:
         return write, _reports(body)
     return write, await run_in_threadpool(_reports, body)
 
@@ -83,9 +83,9 @@ def _reports(body: Spooled) -> list[Report]:
         found = sheets.read_sheet(body.files[""])
         must_not_be_empty(found)
         return found
-    if body.json is None:
+    if body.media_type != "application/json":
         raise UnsupportedMediaType("Observations come as application/json or text/csv.")
-    value = json_text.loads(body.json)
+    value = json_text.loads(body.files[""].read_bytes() if body.json is None else body.json)
     try:
         if isinstance(value, dict) and "observations" in value:
             return [one.report() for one in ReportsIn.model_validate(value).observations]
