@@ -60,16 +60,16 @@ def standings(records: Iterable[Record], ours: str, peers: Collection[str]) -> s
     return "\n".join(lines)
 
 
-def speed(records: Iterable[Record], ours: str, natives: Collection[str]) -> str:
-    """A Markdown table: processor seconds of an ask, ours beside the list-native peer that needs least."""
-    lines = [_row("table", ours, "fastest peer", "its seconds", "times ours"), _row(*["---"] * 5)]
+def speed(records: Iterable[Record], ours: str, peers: Sequence[str]) -> str:
+    """A Markdown table: processor seconds of an ask of ours, and how many times as many each peer needs."""
+    records = list(records)
+    known = [peer for peer in peers if any(record.policy == peer for record in records)]
+    lines = [_row("table", f"{ours}, s", *known), _row(*["---"] * (2 + len(known)))]
     for (table,), group in _grouped(records, "table"):
         means = {policy: np.mean([one.processor for one in part]) for (policy,), part in _grouped(group, "policy")}
-        peers = [policy for policy in natives if policy in means]
-        if ours in means and peers:
-            fastest = min(peers, key=lambda policy: means[policy])
-            ratio = means[fastest] / means[ours]
-            lines.append(_row(table, f"{means[ours]:.3f}", fastest, f"{means[fastest]:.3f}", f"{ratio:.1f}"))
+        if ours in means:
+            times = (f"{means[peer] / means[ours]:.1f} ×" if peer in means else "–" for peer in known)
+            lines.append(_row(table, f"{means[ours]:.3f}", *times))
     return "\n".join(lines)
 
 

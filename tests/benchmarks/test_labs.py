@@ -134,8 +134,14 @@ def test_ours_stands_well_on_a_table_where_no_peer_is_below() -> None:
     assert "| T60 q5 | 2 | 1 | 2 | 2 |" in standings(ours + peers + others, "ours", ["p", "q"])
 
 
-def test_the_speed_is_beside_that_of_the_fastest_peer_with_a_list() -> None:
-    seconds = {"ours": 0.1, "p": 4.0, "q": 2.0, "snapped": 0.5}
-    records = [replace(record_of(who, "x", 0, 0.0), processor=spent) for who, spent in seconds.items()]
-    assert "| x | 0.100 | q | 2.000 | 20.0 |" in speed(records, "ours", ["p", "q", "absent"])
-    assert speed(records, "ours", ["absent"]).count("\n") == 1
+def test_the_speed_of_peers_is_told_in_times_ours() -> None:
+    seconds = {"x": {"ours": 0.1, "p": 4.0, "q": 2.0, "snapped": 0.5}, "y": {"ours": 0.2, "q": 1.0}, "z": {"p": 1.0}}
+    records = [
+        replace(record_of(who, table, 0, 0.0), processor=spent)
+        for table, everybody in seconds.items()
+        for who, spent in everybody.items()
+    ]
+    assert speed(records, "ours", ["p", "q", "absent"]).splitlines()[2:] == [
+        "| x | 0.100 | 40.0 × | 20.0 × |",
+        "| y | 0.200 | – | 5.0 × |",
+    ]
