@@ -73,8 +73,9 @@ def uploading(scope: Scope) -> Any:
 
 
 def _is_small(request: Request) -> bool:
-    """Said to be, and so no longer than that; what is sent in chunks has no length."""
-    return int(request.headers.get("content-length", SMALL + 1)) <= SMALL
+    """Said to be, and so no longer than that; what is sent in chunks says nothing."""
+    said = request.headers.get("content-length", "")
+    return said.isdecimal() and int(said) <= SMALL
 
 
 async def _whole(request: Request, path: Path, digest: Any) -> Path:

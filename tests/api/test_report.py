@@ -222,3 +222,10 @@ def test_a_hundred_thousand_results_come_in_one_call(lab: Lab) -> None:
     assert points[-1]["best"] == 976 / 7
     assert len(points) < 4_000
     assert lab.is_sound()
+
+
+def test_a_length_that_is_no_number_is_no_bug(lab: Lab) -> None:
+    headers = {"Content-Type": "application/json", "Content-Length": "many"}
+    lab.begin()
+    answer = lab.client.post(f"{lab.path}/observations", content=b'{"candidate": "THF-50", "value": 1}', headers=headers)
+    assert answer.status_code == 201

@@ -18,6 +18,7 @@ WRITERS = {
     "app/storage/database.py",
     "app/storage/engine_states.py",
     "app/storage/schema.py",
+    "app/storage/sweeping.py",
 }
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "constants", "misc", "manager", "handlers", "tmp"}
 LONGEST_ROUTE = 12

@@ -14,6 +14,9 @@ from tests.reliability.planting import planted_in_servers
 from tests.reliability.promise import Budget, Count, Promise, on_each_database
 
 SERVERS, WRITERS = 2, 64
+KEPT_OPEN = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=None)
+"""One client for all threads must not close what another thread is about to use."""
+
 STUDY, OBSERVATION = "/v1/studies/counter", "/v1/studies/counter/observations/1"
 
 Send = Callable[..., httpx.Response]
@@ -24,7 +27,7 @@ def _prove(budget: Budget, _seed: int, address: str) -> Count:
     violations, attempts, refused = [], 0, 0
     with TemporaryDirectory() as folder, fleet.running(address, Path(folder), SERVERS) as servers:
         bench.begin_study(servers, "counter", max_batch=1)
-        with ThreadPoolExecutor(WRITERS) as pool, httpx.Client(headers=servers.headers, timeout=60) as client:
+        with ThreadPoolExecutor(WRITERS) as pool, _client(servers) as client:
             places = cycle(servers.addresses)
             senders = [partial(_send, client, next(places)) for _ in range(WRITERS)]
             senders[0]("POST", f"{STUDY}/observations", json={"candidate": "K1", "value": 1.0})
@@ -38,6 +41,10 @@ def _prove(budget: Budget, _seed: int, address: str) -> Count:
                 attempts, refused = attempts + WRITERS, refused + WRITERS - done
         violations += servers.bugs()
     return Count(attempts, tuple(violations), {"refused as stale": refused})
+
+
+def _client(servers: fleet.Fleet) -> httpx.Client:
+    return httpx.Client(headers=servers.headers, timeout=60, limits=KEPT_OPEN)
 
 
 def _send(client: httpx.Client, address: str, method: str, path: str, **request: object) -> httpx.Response:
