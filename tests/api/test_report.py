@@ -227,5 +227,6 @@ def test_a_hundred_thousand_results_come_in_one_call(lab: Lab) -> None:
 def test_a_length_that_is_no_number_is_no_bug(lab: Lab) -> None:
     headers = {"Content-Type": "application/json", "Content-Length": "many"}
     lab.begin()
-    answer = lab.client.post(f"{lab.path}/observations", content=b'{"candidate": "THF-50", "value": 1}', headers=headers)
+    content = b'{"candidate": "THF-50", "value": 1}'
+    answer = lab.client.post(f"{lab.path}/observations", content=content, headers=headers)
     assert answer.status_code == 201
