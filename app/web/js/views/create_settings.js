@@ -23,7 +23,7 @@ export function settingsForm() {
         number("min_batch", "Fewest in a batch", { min: 1, placeholder: "1" }),
         number("first_batch", "Size of the first batch", { min: 1, placeholder: "chosen" }),
         field({ name: "repeats", label: "Measuring one candidate again", options: [["auto", "When it is worth it"], ["allowed", "Always allowed"], ["never", "Never"]], value: "auto" }),
-        field({ name: "noise", label: "The same candidate measured twice", options: [["auto", "May differ"], ["none", "Gives the same value"]], value: "auto" }),
+        field({ name: "noise", label: "Results of one candidate", options: [["auto", "May differ"], ["none", "Are always equal"]], value: "auto" }),
         number("overdue_hours", "Overdue after (hours)", { min: 0, step: "any", placeholder: "never" }),
         number("stop_regret", "Stop when nothing can be better by more than", { min: 0, step: "any" }),
         number("stop_observations", "Stop after so many results", { min: 1 }),
