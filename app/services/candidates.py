@@ -62,12 +62,14 @@ def check(resources: Resources, body: Upload) -> CandidateTable:
 
 def append(resources: Resources, write: Writing, name: str, body: Upload, *, dry_run: bool, render: Render) -> Answer:
     """Add `body` to the study's candidates, in the study's own columns."""
-    if kept := write.kept():  # before the keys are compared: they are there since the first time
-        return kept
     for _ in range(ATTEMPTS):
-        study = write(studies.find, name)
+        study = write.kept_or(studies.find, name)
+        if isinstance(study, Answer):
+            return study
         table = read_table(body, _limits(resources), known=study.columns)
-        write(_refuse_clashes, resources, study, table)
+        kept = write.kept_or(_refuse_clashes, resources, study, table)  # a repeat clashes with its first time alone
+        if kept is not None:
+            return kept
         if dry_run:
             return render(
                 Receipt(_with(study, table, first=study.candidates), len(table), table.warnings, stored=False)

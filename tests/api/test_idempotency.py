@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -10,6 +11,7 @@ from httpx2 import Response
 from sqlalchemy import func, select
 
 from app.main import create_app
+from app.services import candidates
 from app.settings import Settings
 from app.storage import tables
 from app.storage.database import Database
@@ -130,3 +132,20 @@ def test_many_at_the_same_time_have_one_effect_and_one_answer(
     status, body = answers.pop()
     assert (status, json.loads(body)["candidates"]) == (201, 2)
     assert admin.get("/v1/studies/s").json()["candidates"] == 2
+
+
+def test_a_repeat_that_overtakes_the_first_has_the_same_answer(
+    admin: TestClient, elsewhere: TestClient, study: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = {"content": CSV, "headers": TOKEN | {"Content-Type": "text/csv"}}
+    overtaking: list[bytes] = []
+    read_table = candidates.read_table
+
+    def overtaken(*args: Any, **kwargs: Any) -> Any:
+        monkeypatch.setattr(candidates, "read_table", read_table)
+        overtaking.append(elsewhere.post("/v1/studies/s/candidates", **request).content)
+        return read_table(*args, **kwargs)
+
+    monkeypatch.setattr(candidates, "read_table", overtaken)
+    answer = admin.post("/v1/studies/s/candidates", **request)
+    assert (answer.status_code, [answer.content]) == (201, overtaking)
