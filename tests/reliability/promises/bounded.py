@@ -87,8 +87,8 @@ def _reported(client: httpx.Client, number: int) -> bool:
 
 
 def memory(server: Server) -> float:
-    """MiB that the server's process has in memory."""
-    line = next(line for line in Path(f"/proc/{server.process.pid}/status").read_text().splitlines() if "VmRSS" in line)
+    """MiB that the server's process has had in memory at the most."""
+    line = next(line for line in Path(f"/proc/{server.process.pid}/status").read_text().splitlines() if "VmHWM" in line)
     return int(line.split()[1]) / 1024
 
 
