@@ -45,19 +45,19 @@ class Writing(Reading):
 
     def kept(self) -> Answer | None:
         """The answer that this token got before: for what would be long work, or would be refused, the second time."""
-        if self.token is None:
-            return None
         with self.database.read() as connection:
-            return answers.find(connection, self.actor.key.id, self.token, self.fingerprint)
+            return self._kept(connection)
 
     def kept_or(self, use_case: UseCase[P, T], *args: P.args, **kwargs: P.kwargs) -> Answer | T:
         """As `kept`, else what the use case finds, on the same snapshot."""
         with self.database.read() as connection:
-            if self.token is not None:
-                kept = answers.find(connection, self.actor.key.id, self.token, self.fingerprint)
-                if kept is not None:
-                    return kept
-            return use_case(connection, self.actor, *args, **kwargs)
+            kept = self._kept(connection)
+            return use_case(connection, self.actor, *args, **kwargs) if kept is None else kept
+
+    def _kept(self, connection: Connection) -> Answer | None:
+        if self.token is None:
+            return None
+        return answers.find(connection, self.actor.key.id, self.token, self.fingerprint)
 
     def once(self, render: Callable[[T], Answer], use_case: UseCase[P, T], *args: P.args, **kwargs: P.kwargs) -> Answer:
         """Carry out, render, commit; or the answer that this token got before."""
