@@ -12,8 +12,8 @@ from benchmarks.peers.catalogue import CATALOGUE, Listed
 from benchmarks.peers.link import Link, python_of
 from benchmarks.peers.policy import Peer
 
-OURS, SAME_START = "nextbatch", "nextbatch, same start"
-"""With its own first batch, and with the one that the peers get."""
+OURS, SAME_START, LIBRARY = "nextbatch", "nextbatch, same start", "auto"
+"""With its own first batch, with the one that the peers get, and without a server (the same choices as the first)."""
 
 CONTESTANTS = (*POLICIES, OURS, SAME_START, *CATALOGUE)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.labs.contestants import OURS, SAME_START
+from benchmarks.labs.contestants import LIBRARY, OURS, SAME_START
 from benchmarks.labs.plots import plot_labs
 from benchmarks.labs.records import Record
 from benchmarks.labs.summary import FIGURES, against, per_policy, per_table, speed, standings
@@ -17,8 +17,10 @@ def write(records: Sequence[Record], folder: Path) -> None:
     """Tables in their places in labs.md, and a figure for each protocol."""
     tables: dict[str, str] = {}
     for protocol in dict.fromkeys(record.protocol for record in records):
-        own = [record for record in records if record.protocol == protocol]
+        everybody = [record for record in records if record.protocol == protocol]
+        own = [record for record in everybody if record.policy != LIBRARY]
         tables |= {f"{protocol} {name}": table for name, table in tables_of(own).items()}
+        tables[f"{protocol} speed, library"] = speed(everybody, LIBRARY, NATIVE)
         plot_labs(own, OURS, protocol, folder / f"labs-{protocol.replace(' ', '-')}")
     fill(folder / "labs.md", tables)
 

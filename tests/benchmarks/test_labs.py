@@ -90,12 +90,19 @@ def test_a_run_goes_on_where_it_was(folder: Path, capsys: pytest.CaptureFixture[
         main(["run", *f"--data {folder} --out {out} --tables toy --policies random --seeds {seeds}".split()])
     assert [record.seed for record in read(out, Record)] == [0, 1]
     assert "| random | T60 q5 | 1 | 2 |" in capsys.readouterr().out
-    (folder / "labs.md").write_text("# Labs\n\n<!-- T60 q5 means -->\nold\n<!-- end -->\n")
+
+
+def test_the_page_is_filled_from_the_records(folder: Path) -> None:
+    out, page = folder / "runs.jsonl", folder / "labs.md"
+    main(["run", *f"--data {folder} --out {out} --tables toy --policies random auto --seeds 0:2".split()])
+    page.write_text("<!-- T60 q5 means -->\nold\n<!-- end -->\n<!-- T60 q5 speed, library -->\nold\n<!-- end -->\n")
     main(["page", "--out", str(out), "--pages", str(folder)])
+    means, _, library = page.read_text().partition("<!-- T60 q5 speed, library -->")
+    assert "| random | T60 q5 | 1 | 2 |" in means
+    assert "| auto" not in means
+    assert "| table | auto, s |" in library
+    assert "old" not in means + library
     assert (folder / "labs-T60-q5.svg").exists()
-    page = (folder / "labs.md").read_text()
-    assert "| random | T60 q5 | 1 | 2 |" in page
-    assert "old" not in page
 
 
 def test_a_quick_run_is_with_whoever_is_there(

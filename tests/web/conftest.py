@@ -20,8 +20,9 @@ CSV = "key,temperature,solvent,batch no\n" + "".join(
 Open = Callable[..., Window]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    """Ended with the last test of this folder: while it runs, nothing else in the process can have an event loop."""
     with running_browser() as found:
         yield found
 
