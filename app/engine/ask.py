@@ -46,6 +46,8 @@ class Batch:
     alpha: float = 0.0
     degraded: dict[str, int] = field(default_factory=dict)
     """Numerical rescues that were needed; empty when all went well."""
+    spread: int = 0
+    """So many of the first were chosen because nothing like them had been measured, whatever their ucb."""
 
     @property
     def numbers(self) -> Numbers:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.engine import Ask, State, choose, rng_at
+from app.engine import Ask, Settings, State, choose, rng_at, start
 from app.engine.arrays import Numbers
 from app.engine.auto import (
     Fit,
@@ -22,7 +22,9 @@ from app.engine.auto import (
     limits_for,
     needs_refit,
     recommended,
+    widely,
 )
+from app.engine.kernels import Gaussian
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
 
@@ -71,14 +73,15 @@ class Auto(Policy):
         self.number = 0
 
     def ask(self, observed: Observed, size: int) -> Numbers:
+        cells = first_size(self.X.shape[1])
         if observed.size == 0:
-            everything = np.ones(len(self.X), dtype=bool)
-            return first_batch(self.X, first_size(self.X.shape[1], self.protocol.q), everything, self.seed)
+            nothing = start(self.X, Settings(Gaussian(1.0), dictionary="none"))
+            return first_batch(nothing, max(cells, self.protocol.q), cells, self.seed)
         self.number += 1
         state, model = self.state(observed)
         limit = limits_for(observed, state.pending, self.options, is_noisy(model, observed, self.options))
         request = Ask(self.number, size, size, alpha=alpha_for(model, self.options), limit=limit)
-        return choose(state, request).picks
+        return widely(choose, state, request, cells, self.seed).picks
 
     def recommend(self, observed: Observed) -> int:
         """As the certificate does."""

@@ -47,6 +47,25 @@ def test_a_study_with_nothing_measured_starts_with_a_designed_batch(lab: Lab) ->
     assert batch["guaranteed"] is False
 
 
+def test_single_candidates_asked_for_in_a_row_are_as_wide_a_beginning_as_a_batch(lab: Lab) -> None:
+    whole = keys(lab.begin().batch())
+    single = Lab(lab.client, "single").begin()
+    assert [keys(single.batch(f"bench-{n}", max_size=1)) for n in range(len(whole))] == [[key] for key in whole]
+
+
+def test_results_from_before_count_for_a_wide_beginning(lab: Lab) -> None:
+    before = [{"candidate": f"DMF-{temperature}", "value": temperature / 100} for temperature in (20, 30, 40)]
+    assert lab.begin().send({"observations": before}).status_code == 201
+    batch = lab.batch(min_size=6, max_size=6)
+    words = [one["why"]["words"] for one in batch["suggestions"]]
+    wide = sum("To begin widely" in said for said in words)
+    assert 0 < wide < 6
+    assert all("To begin widely" in said for said in words[:wide])
+    assert {one["features"]["solvent"] for one in batch["suggestions"][:wide]} >= {"THF", "MeOH"}
+    assert len(set(keys(batch))) == 6
+    assert lab.replays(batch["number"])
+
+
 def test_a_later_suggestion_says_why_in_numbers_and_words(lab: Lab) -> None:
     lab.begin().work(1)
     batch = lab.batch()

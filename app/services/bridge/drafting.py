@@ -9,7 +9,7 @@ import numpy as np
 
 from app.domain.errors import CandidatesExhausted
 from app.engine import Ask, Batch, beta, design, member
-from app.engine.auto import alpha_for, first_batch, first_size, is_noisy, limits_for
+from app.engine.auto import alpha_for, first_batch, first_size, is_noisy, limits_for, widely
 from app.services.bridge.build import build
 from app.services.bridge.model import Array, Model, options_of
 from app.services.bridge.views import Reasons, View
@@ -43,8 +43,13 @@ def draft(model: Model, wanted: Wanted) -> Draft:
         raise CandidatesExhausted
     view = View(model)
     reasons = Reasons(model, view, batch.alpha)
+    spread = set(batch.picks[: batch.spread].tolist())
     suggestions = tuple(
-        {"candidate": int(number), "replicates": int(repeats), "record": reasons.of(int(number))}
+        {
+            "candidate": int(number),
+            "replicates": int(repeats),
+            "record": reasons.of(int(number), spread=int(number) in spread),
+        }
         for number, repeats in zip(batch.numbers, batch.repeats, strict=True)
     )
     return Draft(suggestions, _record(model, view, batch), perf_counter() - started)
@@ -54,22 +59,30 @@ def _first(model: Model, wanted: Wanted) -> Batch:
     """Nothing is measured yet: spread out, by the features alone (auto) or by the model's uncertainty (theory)."""
     configuration, state = model.tally.configuration, model.state
     limit = _limit(model)
-    size = configuration.first_batch or first_size(state.X.shape[1], wanted.min_size)
-    size = min(max(size, wanted.min_size), wanted.max_size)
+    size = min(max(_cells(model), wanted.min_size), wanted.max_size)
     ask = Ask(wanted.number, size, size, limit=limit)
     if configuration.algorithm in MODEL_FREE:
         return member(configuration.algorithm).choose(state, ask)
     if configuration.theory is not None:
         return design(state, ask)
-    free = state.available & (state.pending == 0)
-    picks = first_batch(state.X, size, free, configuration.seed)
+    picks = first_batch(state, size, _cells(model), configuration.seed)
     return Batch(picks, "size" if len(picks) == size else "exhausted", np.zeros(len(picks)), guaranteed=False)
 
 
 def _next(model: Model, wanted: Wanted) -> Batch:
-    alpha = alpha_for(model.fit, options_of(model.tally)) if model.fit else None
+    """By the model; in auto mode after what is missing of a wide beginning."""
+    configuration = model.tally.configuration
+    choose = member(configuration.algorithm).choose
+    if model.fit is None or configuration.algorithm in MODEL_FREE:
+        return choose(model.state, Ask(wanted.number, wanted.min_size, wanted.max_size, limit=_limit(model)))
+    alpha = alpha_for(model.fit, options_of(model.tally))
     ask = Ask(wanted.number, wanted.min_size, wanted.max_size, alpha, _limit(model))
-    return member(model.tally.configuration.algorithm).choose(model.state, ask)
+    return widely(choose, model.state, ask, _cells(model), configuration.seed)
+
+
+def _cells(model: Model) -> int:
+    """Parts of the list in which something is measured at the beginning."""
+    return model.tally.configuration.first_batch or first_size(model.state.X.shape[1])
 
 
 def _limit(model: Model) -> Array | None:

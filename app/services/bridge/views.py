@@ -126,7 +126,8 @@ class Reasons:
     view: View
     alpha: float
 
-    def of(self, number: int) -> dict[str, Any]:
+    def of(self, number: int, spread: bool = False) -> dict[str, Any]:
+        """`spread`: it was not the model that chose it."""
         view = self.view
         if not self.model.observed.size:
             return _FIRST
@@ -142,7 +143,7 @@ class Reasons:
             "exploration": exploration,
             "gain": self._gain(number),
             "nearest": nearest,
-            "words": self._words(exploration, nearest),
+            "words": _SPREAD if spread else self._words(exploration, nearest),
         }
 
     @cached_property
@@ -194,6 +195,8 @@ class Reasons:
         alike = nearest[0]["similarity"] if nearest else 0.0
         return f"{words}; the most alike measured candidate has similarity {alike:.2f}." if nearest else f"{words}."
 
+
+_SPREAD = "To begin widely: nothing has been measured in this part of the list."
 
 _FIRST: dict[str, Any] = {
     "mean": None,

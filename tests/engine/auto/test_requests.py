@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine import Ask, choose, start_from
+from app.engine import Ask, Settings, State, choose, expect, measure, start, start_from, switch
 from app.engine.arrays import Array
 from app.engine.auto import (
     FeatureColumn,
@@ -24,7 +24,9 @@ from app.engine.auto import (
     recommended,
     settings_for,
     sums_for,
+    widely,
 )
+from app.engine.kernels import Gaussian
 
 NONE = np.zeros(4, dtype=np.int64)
 
@@ -34,25 +36,87 @@ def clusters(rng: np.random.Generator) -> Array:
     return np.repeat(np.eye(5) * 9, 10, axis=0) + rng.random((50, 5))
 
 
-@given(st.integers(1, 40), st.integers(1, 50), st.integers(0, 99))
-def test_a_first_batch_has_distinct_available_candidates(size: int, A: int, seed: int) -> None:
+def nothing_known(X: Array) -> State:
+    return start(X, Settings(Gaussian(1.0)))
+
+
+@given(st.integers(1, 40), st.integers(1, 50), st.integers(1, 12), st.integers(0, 99))
+def test_a_first_batch_has_distinct_free_candidates(size: int, A: int, cells: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    X, available = rng.integers(0, 2, (A, 3)).astype(float), rng.random(A) < 0.7
-    picks = first_batch(X, size, available, seed)
-    assert len(set(picks.tolist())) == len(picks) == min(size, available.sum())
-    assert available[picks].all()
-    np.testing.assert_array_equal(picks, first_batch(X, size, available, seed))
+    X, absent, out = rng.integers(0, 2, (A, 3)).astype(float), rng.random(A) < 0.3, rng.random(A) < 0.2
+    state = expect(switch(nothing_known(X), np.flatnonzero(absent), False), np.flatnonzero(out))
+    picks = first_batch(state, size, cells, seed)
+    free = ~absent & ~out
+    assert len(set(picks.tolist())) == len(picks) == min(size, free.sum())
+    assert free[picks].all()
+    np.testing.assert_array_equal(picks, first_batch(state, size, cells, seed))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_first_batch_visits_every_cluster(seed: int) -> None:
-    X = clusters(np.random.default_rng(seed))
-    assert sorted(first_batch(X, 5, np.ones(50, dtype=bool), seed) // 10) == [0, 1, 2, 3, 4]
+    state = nothing_known(clusters(np.random.default_rng(seed)))
+    assert sorted(first_batch(state, 5, 5, seed) // 10) == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(("d", "q", "size"), [(3, 1, 5), (9, 8, 8), (10, 5, 10), (130, 24, 24)])
-def test_the_first_batch_is_larger_for_many_features(d: int, q: int, size: int) -> None:
-    assert first_size(d, q) == size
+@pytest.mark.parametrize("seed", range(5))
+def test_so_do_single_candidates_asked_for_in_a_row(seed: int) -> None:
+    state, visited = nothing_known(clusters(np.random.default_rng(seed))), []
+    for _ in range(5):
+        picks = first_batch(state, 1, 5, seed)
+        visited += (picks // 10).tolist()
+        state = expect(state, picks)
+    assert sorted(visited) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_measurements_from_before_count_for_their_part_of_the_list(seed: int) -> None:
+    before = [3, 14, 15]
+    state = measure(nothing_known(clusters(np.random.default_rng(seed))), before, [1.0, 2.0, 3.0])
+    once = np.where(np.isin(np.arange(50), before), 0, 1)
+    batch = widely(choose, state, Ask(1, 4, 4, alpha=0.1, limit=once), 5, seed)
+    assert batch.spread == 3
+    assert sorted(batch.picks[:3] // 10) == [2, 3, 4]
+    assert len(set(batch.picks.tolist())) == 4
+    fewer = widely(choose, state, Ask(1, 1, 2, alpha=0.1, limit=once), 5, seed)
+    assert fewer.picks.tolist() == batch.picks[:2].tolist()
+    assert (fewer.ended, fewer.spread, fewer.alpha) == ("size", 2, 0.1)
+
+
+@pytest.mark.parametrize("before", [[3, 14, 25, 36, 47], list(range(10))])
+def test_the_model_chooses_alone_where_every_part_is_seen_or_enough_is_known(before: list[int]) -> None:
+    state = measure(nothing_known(clusters(np.random.default_rng(0))), before, np.arange(len(before)))
+    ask = Ask(1, 4, 4, alpha=0.1)
+    batch = widely(choose, state, ask, 5, 0)
+    assert batch.spread == 0
+    assert batch.picks.tolist() == choose(state, ask).picks.tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_first_batch_of_our_own_needs_no_filling(seed: int) -> None:
+    """Also where a cell is a ring, whose middle is nearest to a candidate of another cell."""
+    turn = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    ring, others = np.column_stack((np.cos(turn), np.sin(turn))), np.random.default_rng(seed).normal(size=(60, 2))
+    state = nothing_known(np.concatenate([ring, others]))
+    picks = first_batch(state, 5, 5, seed)
+    assert widely(choose, measure(state, picks, np.arange(5.0)), Ask(1, 2, 2, alpha=0.1), 5, seed).spread == 0
+
+
+def test_a_list_of_millions_is_looked_at_in_part() -> None:
+    rng = np.random.default_rng(0)
+    picks = first_batch(nothing_known(rng.random((50_000, 2))), 3_000, 5, 0)
+    assert len(np.unique(picks)) == 3_000
+
+
+def test_equal_rows_are_no_parts_of_a_list() -> None:
+    state = nothing_known(np.zeros((20, 2)))
+    assert len(first_batch(state, 6, 5, 0)) == 6
+    known = measure(state, [4], [1.0])
+    assert widely(choose, known, Ask(1, 3, 3, alpha=0.1), 5, 0).spread == 0
+
+
+@pytest.mark.parametrize(("d", "size"), [(3, 5), (9, 5), (10, 10), (130, 10)])
+def test_the_first_batch_is_larger_for_many_features(d: int, size: int) -> None:
+    assert first_size(d) == size
 
 
 def test_what_is_known_exactly_is_not_measured_again() -> None:
@@ -93,14 +157,15 @@ def run(seed: int, batches: int = 5) -> tuple[Array, list[int]]:
     y = (np.log(numbers[:, 0]) - 3) ** 2 + numbers[:, 1] + codes[:, 0]
     encoding = learn_encoding(columns, numbers, codes)
     X, options, model = encoding.apply(numbers, codes), Options(noisy=False), None
-    picks = first_batch(X, first_size(X.shape[1], 4), np.ones(90, dtype=bool), seed).tolist()
+    cells = first_size(X.shape[1])
+    picks = first_batch(nothing_known(X), cells, cells, seed).tolist()
     for number in range(1, batches + 1):
         observed = Observed.of(90, picks, y[picks])
         if model is None or needs_refit(model, observed):
             model = fit(X, encoding.layout, observed, "minimize", model)
         state = begin(X, model, observed, options, seed)
         limit = limits_for(observed, state.pending, options, is_noisy(model, observed, options))
-        batch = choose(state, Ask(number, 4, 4, alpha=alpha_for(model, options), limit=limit))
+        batch = widely(choose, state, Ask(number, 4, 4, alpha=alpha_for(model, options), limit=limit), cells, seed)
         picks += batch.picks.tolist()
     return y, picks
 

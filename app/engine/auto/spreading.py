@@ -1,0 +1,143 @@
+"""Begin widely: measure something in every part of the list before the model is believed.
+
+The list is divided into cells: k-means++ (Arthur and Vassilvitskii 2007) on the features, some rounds of Lloyd. The
+middle of every cell is measured first. Designs of highest variance go to the corners of the list instead, where few
+good candidates are. Measurements from before count for the cells they are in, and only the others are filled.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from app.engine.arrays import Array, Flags, Numbers
+from app.engine.ask import Ask, Batch, Choose
+from app.engine.events import expect
+from app.engine.randomness import rng_at
+from app.engine.state import State
+
+ROUNDS = 25
+ROWS = 20_000
+"""Free candidates that are looked at, at most; of a longer list, so many at random."""
+
+CELLS = 200
+"""At most; of a larger first batch, the rest is chosen at random."""
+
+PLENTY = 2
+"""With so many measurements for every cell the model is believed, wherever they are."""
+
+
+def first_size(d: int) -> int:
+    """Cells: ten for ten features or more, else five."""
+    return 10 if d >= 10 else 5
+
+
+def first_batch(state: State, size: int, cells: int, seed: int) -> Numbers:
+    """Nothing is measured yet: distinct candidates (size,), fewer only when there are no more.
+
+    What was handed out before counts, so that batches asked for in a row are spread together.
+    """
+    free, taken = _free_and_taken(state)
+    picks = middles(state, max(cells, int(taken.sum()) + size), seed)
+    free[picks] = False
+    return np.concatenate((picks, rng_at(seed, "first batch", 1).permutation(np.flatnonzero(free))))[:size]
+
+
+def widely(choose: Choose, state: State, ask: Ask, cells: int, seed: int) -> Batch:
+    """What `choose` chooses, after the middles of the cells in which nothing was measured or handed out."""
+    _, taken = _free_and_taken(state)
+    if taken.sum() >= PLENTY * cells:
+        return choose(state, ask)
+    picks = middles(state, cells, seed)[: ask.max_size]
+    if len(picks) == 0:
+        return choose(state, ask)
+    if len(picks) == ask.max_size:
+        return Batch(picks, "size", np.zeros(len(picks)), guaranteed=False, alpha=ask.alpha or 0.0, spread=len(picks))
+    rest = choose(expect(state, picks), _after(ask, picks))
+    return replace(
+        rest,
+        picks=np.concatenate((picks, rest.picks)),
+        ucb=np.concatenate((np.zeros(len(picks)), rest.ucb)),
+        guaranteed=False,
+        spread=len(picks),
+    )
+
+
+def middles(state: State, cells: int, seed: int) -> Numbers:
+    """The free candidate nearest to the centre of every cell in which none is taken; a cell may have no free one."""
+    free, taken = _free_and_taken(state)
+    rng = rng_at(seed, "first batch", 0)
+    rows = np.flatnonzero(_some(free, rng) | taken)
+    if len(rows) <= cells:
+        return np.flatnonzero(free)
+    points = state.X[rows]
+    centres = _lloyd(points, _plus_plus(points, min(cells, CELLS), rng))
+    cell = _nearest(points, centres)
+    wanted = np.flatnonzero(free[rows] & ~np.isin(cell, cell[taken[rows]]))
+    away = ((points[wanted] - centres[cell[wanted]]) ** 2).sum(axis=1)
+    inward = wanted[np.argsort(away, kind="stable")]
+    return rows[inward[np.unique(cell[inward], return_index=True)[1]]]
+
+
+def _free_and_taken(state: State) -> tuple[Flags, Flags]:
+    """What may be measured for the first time, and what was measured or handed out."""
+    taken = (state.counts > 0) | (state.pending > 0)
+    return state.available & ~taken, taken
+
+
+def _some(free: Flags, rng: np.random.Generator) -> Flags:
+    """At most ROWS of the free."""
+    numbers = np.flatnonzero(free)
+    if len(numbers) <= ROWS:
+        return free
+    some = np.zeros_like(free)
+    some[rng.choice(numbers, ROWS, replace=False)] = True
+    return some
+
+
+def _after(ask: Ask, picks: Numbers) -> Ask:
+    """What is left of a request when these are chosen."""
+    left = replace(ask, min_size=max(1, ask.min_size - len(picks)), max_size=ask.max_size - len(picks))
+    if ask.limit is None:
+        return left
+    limit = ask.limit.copy()
+    limit[picks] = 0
+    return replace(left, limit=limit)
+
+
+def _plus_plus(points: Array, size: int, rng: np.random.Generator) -> Array:
+    """Centres (size, d): the next one at a point drawn with a chance proportional to its squared distance from the
+    others."""
+    norms = np.einsum("iq,iq->i", points, points)
+
+    def away(number: int) -> Array:
+        squared: Array = np.maximum(norms - 2 * (points @ points[number]) + norms[number], 0)
+        return squared
+
+    chosen = [int(rng.integers(len(points)))]
+    nearest = away(chosen[0])
+    while len(chosen) < size:
+        total = np.cumsum(nearest)
+        place = int(np.searchsorted(total, rng.random() * total[-1])) if total[-1] > 0 else len(chosen)
+        chosen.append(min(place, len(points) - 1))
+        nearest = np.minimum(nearest, away(chosen[-1]))
+    return points[chosen]
+
+
+def _lloyd(points: Array, centres: Array) -> Array:
+    """Every centre to the mean of the points nearest to it, until none moves; a centre without points stays."""
+    label = np.full(len(points), -1)
+    for _ in range(ROUNDS):
+        new = _nearest(points, centres)
+        if (new == label).all():
+            break
+        label = new
+        sizes = np.bincount(label, minlength=len(centres))
+        member = (label == np.arange(len(centres))[:, None]).astype(float)
+        centres = np.where(sizes[:, None] > 0, member @ points / np.maximum(sizes, 1)[:, None], centres)
+    return centres
+
+
+def _nearest(points: Array, centres: Array) -> Numbers:
+    """The centre nearest to each point: ‖x − c‖² without the ‖x‖² that all centres share."""
+    nearest: Numbers = ((centres**2).sum(axis=1) - 2 * (points @ centres.T)).argmin(axis=1)
+    return nearest
