@@ -17,7 +17,7 @@ from app.engine.state import State
 
 ROUNDS = 25
 ROWS = 20_000
-"""Free candidates that are looked at, at most; of a longer list, so many at random."""
+"""Candidates that are looked at, at most; of a longer list, so many at random."""
 
 CELLS = 200
 """At most; of a larger first batch, the rest is chosen at random."""
@@ -66,11 +66,12 @@ def middles(state: State, cells: int, seed: int) -> Numbers:
     """The free candidate nearest to the centre of every cell in which none is taken; a cell may have no free one."""
     free, taken = _free_and_taken(state)
     rng = rng_at(seed, "first batch", 0)
-    rows = np.flatnonzero(_some(free, rng) | taken)
-    if len(rows) <= cells:
+    some = _some(np.flatnonzero(free | taken), rng)
+    if len(some) <= cells:
         return np.flatnonzero(free)
+    centres = _lloyd(state.X[some], _plus_plus(state.X[some], min(cells, CELLS), rng))
+    rows = np.union1d(some, np.flatnonzero(taken))
     points = state.X[rows]
-    centres = _lloyd(points, _plus_plus(points, min(cells, CELLS), rng))
     cell = _nearest(points, centres)
     wanted = np.flatnonzero(free[rows] & ~np.isin(cell, cell[taken[rows]]))
     away = ((points[wanted] - centres[cell[wanted]]) ** 2).sum(axis=1)
@@ -84,14 +85,9 @@ def _free_and_taken(state: State) -> tuple[Flags, Flags]:
     return state.available & ~taken, taken
 
 
-def _some(free: Flags, rng: np.random.Generator) -> Flags:
-    """At most ROWS of the free."""
-    numbers = np.flatnonzero(free)
-    if len(numbers) <= ROWS:
-        return free
-    some = np.zeros_like(free)
-    some[rng.choice(numbers, ROWS, replace=False)] = True
-    return some
+def _some(numbers: Numbers, rng: np.random.Generator) -> Numbers:
+    """At most ROWS of them, in order; the same ones as long as the list is the same."""
+    return numbers if len(numbers) <= ROWS else np.sort(rng.choice(numbers, ROWS, replace=False))
 
 
 def _after(ask: Ask, picks: Numbers) -> Ask:

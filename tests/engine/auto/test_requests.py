@@ -23,6 +23,7 @@ from app.engine.auto import (
     needs_refit,
     recommended,
     settings_for,
+    spreading,
     sums_for,
     widely,
 )
@@ -91,9 +92,11 @@ def test_the_model_chooses_alone_where_every_part_is_seen_or_enough_is_known(bef
     assert batch.picks.tolist() == choose(state, ask).picks.tolist()
 
 
+@pytest.mark.parametrize("rows", [20_000, 50])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_first_batch_of_our_own_needs_no_filling(seed: int) -> None:
-    """Also where a cell is a ring, whose middle is nearest to a candidate of another cell."""
+def test_a_first_batch_of_our_own_needs_no_filling(seed: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a cell is a ring, whose middle is nearest to a candidate of another cell, and in a long list."""
+    monkeypatch.setattr(spreading, "ROWS", rows)
     turn = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     ring, others = np.column_stack((np.cos(turn), np.sin(turn))), np.random.default_rng(seed).normal(size=(60, 2))
     state = nothing_known(np.concatenate([ring, others]))
