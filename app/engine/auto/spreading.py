@@ -63,20 +63,19 @@ def widely(choose: Choose, state: State, ask: Ask, cells: int, seed: int) -> Bat
 
 
 def middles(state: State, cells: int, seed: int) -> Numbers:
-    """The free candidate nearest to the centre of every cell in which none is taken; a cell may have no free one."""
+    """The candidate nearest to the centre of every cell in which none is taken, nor this one."""
     free, taken = _free_and_taken(state)
     rng = rng_at(seed, "first batch", 0)
     some = _some(np.flatnonzero(free | taken), rng)
     if len(some) <= cells:
         return np.flatnonzero(free)
-    centres = _lloyd(state.X[some], _plus_plus(state.X[some], min(cells, CELLS), rng))
-    rows = np.union1d(some, np.flatnonzero(taken))
-    points = state.X[rows]
-    cell = _nearest(points, centres)
-    wanted = np.flatnonzero(free[rows] & ~np.isin(cell, cell[taken[rows]]))
-    away = ((points[wanted] - centres[cell[wanted]]) ** 2).sum(axis=1)
-    inward = wanted[np.argsort(away, kind="stable")]
-    return rows[inward[np.unique(cell[inward], return_index=True)[1]]]
+    points = state.X[some]
+    centres = _lloyd(points, _plus_plus(points, min(cells, CELLS), rng))
+    middle = some[_nearest_distinct(points, centres)]
+    inhabitants = np.bincount(_nearest(points, centres), minlength=len(centres))
+    seen = np.bincount(_nearest(state.X[taken], centres), minlength=len(centres)) + taken[middle]
+    unseen: Numbers = middle[(inhabitants > 0) & (seen == 0)]
+    return unseen
 
 
 def _free_and_taken(state: State) -> tuple[Flags, Flags]:
@@ -133,7 +132,23 @@ def _lloyd(points: Array, centres: Array) -> Array:
     return centres
 
 
+def _nearest_distinct(points: Array, centres: Array) -> Numbers:
+    """The point nearest to each centre that is not nearest to an earlier one."""
+    distances = _partial_distances(points, centres) + np.einsum("iq,iq->i", points, points)[:, None]
+    picks = np.empty(len(centres), dtype=np.int64)
+    for j in range(len(centres)):
+        picks[j] = distances[:, j].argmin()
+        distances[picks[j]] = np.inf
+    return picks
+
+
 def _nearest(points: Array, centres: Array) -> Numbers:
-    """The centre nearest to each point: ‖x − c‖² without the ‖x‖² that all centres share."""
-    nearest: Numbers = ((centres**2).sum(axis=1) - 2 * (points @ centres.T)).argmin(axis=1)
+    """The number of the centre nearest to each point."""
+    nearest: Numbers = _partial_distances(points, centres).argmin(axis=1)
     return nearest
+
+
+def _partial_distances(points: Array, centres: Array) -> Array:
+    """‖x − c‖² without the ‖x‖² that all centres share, (n, k)."""
+    partial: Array = (centres**2).sum(axis=1) - 2 * (points @ centres.T)
+    return partial
