@@ -6,6 +6,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
+from time import monotonic
 from typing import IO, Any, Self
 
 from benchmarks.labs.tables import Table
@@ -36,10 +37,14 @@ class Link:
 
     def call(self, do: str, **message: Any) -> Any:
         """What the peer answers; PeerError if it fails or takes too long."""
-        timer = Timer(self.patience, self._process.kill)
+        timer, begun = Timer(self.patience, self._process.kill), monotonic()
         timer.start()
         try:
             answer = json.loads(self._exchange(json.dumps({"do": do, **message})))
+        except PeerError as error:
+            if monotonic() - begun > self.patience:
+                raise PeerError(f"no answer in {self.patience:g} s") from error
+            raise
         finally:
             timer.cancel()
         self.seconds, self.processor, self.peak = answer["seconds"], answer["processor"], answer["peak"]

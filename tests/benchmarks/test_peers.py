@@ -93,10 +93,16 @@ def test_a_failure_is_the_peers_own_words_and_the_next_study_begins(table: Table
 
 def test_a_process_that_takes_too_long_is_given_up_and_another_begins(table: Table) -> None:
     with Link("nextbatch", Path(sys.executable), patience=0) as link:
-        with pytest.raises(PeerError, match="ended with -9"):
+        with pytest.raises(PeerError, match="no answer in 0 s"):
             link.start(variant="", noisy=False, seed=0, **given(table))
         link.patience = 600
         link.start(variant="", noisy=False, seed=0, **given(table))
+
+
+def test_a_process_that_is_killed_is_said_to_be(table: Table, link: Link) -> None:
+    link._process.kill()
+    with pytest.raises(PeerError, match="ended with -9"):
+        link.call("start", variant="", noisy=False, seed=0, **given(table))
 
 
 def test_timings_go_on_where_they_were_and_are_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
