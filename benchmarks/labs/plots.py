@@ -1,6 +1,7 @@
 """Figures of the labs: how regret falls with measurements, and what an ask costs."""
 
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from benchmarks.labs.records import Record
 from benchmarks.labs.summary import shared
 from benchmarks.plots import ACCENT, GREY, PLAIN, STYLE, save
 
-COLOURS = ("#b45309", "#7c3aed", "#2563eb", "#be185d", "#4d7c0f", "#0891b2")
+COLOURS = ("#b45309", "#7c3aed", "#2563eb", "#be185d", "#4d7c0f", "#0891b2", "#dc2626", "#475569")
 
 
 def plot_labs(records: Iterable[Record], ours: str, title: str, path: Path) -> None:
@@ -47,7 +48,7 @@ def _plot_costs(axis: Any, studies: Sequence[Record], colours: dict[str, str]) -
 
 
 def _colours(policies: Sequence[str], ours: str) -> dict[str, str]:
-    others = iter(COLOURS)
+    others = cycle(COLOURS)
     fixed = {ours: ACCENT, "random": GREY}
     return {policy: fixed.get(policy) or next(others) for policy in policies}
 

@@ -10,6 +10,7 @@ import pytest
 from app.engine import rng_at
 from benchmarks.labs.__main__ import main
 from benchmarks.labs.contestants import contestants
+from benchmarks.labs.plots import plot_labs
 from benchmarks.labs.policies import Auto, Random, common_start
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.records import Record
@@ -132,6 +133,12 @@ def test_differences_are_between_equal_tables_and_seeds() -> None:
     ours = [record_of("ours", "x", seed, 0.1) for seed in range(3)]
     others = [record_of("other", "x", 0, 0.3), record_of("other", "x", 1, 0.1), record_of("other", "y", 0, 9.0)]
     assert "| T60 q5 | other | 2 | -0.1000 ± 0.1386 |" in against(ours + others, "ours")
+
+
+def test_any_number_of_policies_can_be_drawn(tmp_path: Path) -> None:
+    records = [replace(record_of(f"p{number}", "x", 0, 0.1), regrets=(0.3, 0.1)) for number in range(20)]
+    plot_labs(records, "p0", "many", tmp_path / "many")
+    assert (tmp_path / "many.svg").stat().st_size > 0
 
 
 def test_ours_stands_well_on_a_table_where_no_peer_is_below() -> None:
