@@ -136,7 +136,8 @@ def test_differences_are_between_equal_tables_and_seeds() -> None:
 
 
 def test_any_number_of_policies_can_be_drawn(tmp_path: Path) -> None:
-    records = [replace(record_of(f"p{number}", "x", 0, 0.1), regrets=(0.3, 0.1)) for number in range(20)]
+    one = replace(record_of("p0", "x", 0, 0.1), processor=0.5, regrets=(0.3, 0.1))
+    records = [replace(one, policy=f"p{number}") for number in range(20)]
     plot_labs(records, "p0", "many", tmp_path / "many")
     assert (tmp_path / "many.svg").stat().st_size > 0
 
