@@ -9,7 +9,7 @@ export UV_SYSTEM_CERTS := true
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"
 
-PEERS := ax baybe bofire botorch optuna sklearn syne_tune
+PEERS := ax baybe bofire botorch optuna rdkit sklearn syne_tune
 WITH_TORCH := ax baybe bofire botorch optuna
 
 .PHONY: setup serve test browser check format lock bench bench-full peers prove audit clean

@@ -58,7 +58,7 @@ def find_theory(options: argparse.Namespace) -> None:
 
 def report(options: argparse.Namespace) -> None:
     """Tables, pictures and raw results of all records."""
-    page.write(options.results)
+    page.write(options.results, add=options.add)
 
 
 def check(options: argparse.Namespace) -> int:
@@ -96,6 +96,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--sets", nargs="+", default=[*REGRESSION, *NAS])
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=list(SYSTEMS))
     parser.add_argument("--repetitions", type=int, default=REPETITIONS)
+    parser.add_argument("--add", action="store_true", help="report: add the records to the published ones")
     parser.add_argument("--accept", action="store_true", help="check: commit to the ratios measured now")
     return parser
 

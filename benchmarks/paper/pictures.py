@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 
 from benchmarks.paper.cells import HORIZON, NAS, REGRESSION, SEARCH_BANDWIDTHS, SEARCHERS, SHORT, SWEEP, WITH_A_KERNEL
 from benchmarks.paper.panels import COLOURS, Series, finish, panel
-from benchmarks.paper.summary import Groups, figure
+from benchmarks.paper.summary import Groups, NoCurvesError, figure
 from benchmarks.paper.systems import SYSTEMS, VARIANTS
 from benchmarks.paper.tables import TITLES
 from benchmarks.plots import STYLE, save
@@ -18,12 +18,19 @@ BATCHED = ("bbkb", "bbkb-local", "bbkb-exact", "gp-bucb", "gp-bucb-global")
 LOG = {"xscale": "log"}
 
 
-def draw_all(groups: Groups, folder: Path) -> None:
-    """Every picture, each under the name of its function."""
+def draw_all(groups: Groups, folder: Path) -> list[str]:
+    """Every picture, each under the name of its function; those that could not be drawn for want of curves."""
     mpl.use("agg")
+    left = []
     with mpl.rc_context(STYLE):
         for draw in (regret, time, sizes, variants, search_time, search_regret, sweep):
-            save(draw(groups), folder / draw.__name__.replace("_", "-"))
+            name = draw.__name__.replace("_", "-")
+            try:
+                save(draw(groups), folder / name)
+            except NoCurvesError:
+                plt.close()
+                left.append(name)
+    return left
 
 
 def regret(groups: Groups) -> Any:

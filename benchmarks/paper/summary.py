@@ -17,6 +17,10 @@ Key = tuple[str, str, float, int, int]
 Groups = dict[Key, list[Record]]
 
 
+NOTHING: Record = {"builds": [], "machines": [], "runs": [], "curves": []}
+"""Published before anything was."""
+
+
 @dataclass(frozen=True)
 class Mean:
     """mean ± half, of n."""
@@ -63,13 +67,24 @@ def times_of(records: Sequence[Record], others: Sequence[Record], name: str) -> 
     return mean_of(ratios) if ratios else None
 
 
+class NoCurvesError(Exception):
+    """Of some runs only the published figures are at hand."""
+
+
 def curve(records: Sequence[Record], name: str) -> tuple[Array, Array, Array]:
     """t, the mean and the half width of the interval (0 for one repetition); sizes of whole batches only."""
+    if not has_curves(records):
+        raise NoCurvesError
     values = np.array([record["curves"][name] for record in records])
     means = [mean_of(column.tolist()) for column in values.T]
     half = np.nan_to_num(np.array([mean.half for mean in means]))
     shown = _whole(records) if name == "batch" else np.ones(len(half), dtype=bool)
     return np.array(records[0]["curves"]["t"])[shown], np.array([mean.mean for mean in means])[shown], half[shown]
+
+
+def has_curves(records: Sequence[Record]) -> bool:
+    """Whether all runs are at hand, not only their published figures."""
+    return all("curves" in record for record in records)
 
 
 def _whole(records: Sequence[Record]) -> Flags:
@@ -78,17 +93,33 @@ def _whole(records: Sequence[Record]) -> Flags:
     return np.asarray((batches < batches[:, -1:]).all(axis=0))
 
 
-def published(groups: Groups) -> dict[str, Any]:
-    """What goes into the repository: every run's figures, the mean curves (every third point), builds and machines."""
+def published(groups: Groups, before: Record = NOTHING) -> dict[str, Any]:
+    """What goes into the repository: every run's figures, the mean curves (every third point), builds and machines.
+
+    Of cells with runs whose curves are not at hand, those published `before` stay.
+    """
     runs = [record for records in groups.values() for record in records]
+    made = [record for record in runs if "build" in record]
+    kept = [curves for curves in before["curves"] if not has_curves(groups.get(_key(curves), []))]
+    machines = [*before["machines"], *(record["machine"] for record in made)]
     return {
-        "builds": sorted({record["build"] for record in runs}),
-        "machines": list({str(record["machine"]): record["machine"] for record in runs}.values()),
+        "builds": sorted({*before["builds"], *(record["build"] for record in made)}),
+        "machines": list({str(machine): machine for machine in machines}.values()),
         "runs": [
             {"cell": record["cell"], "seed": record["seed"], "figures": _short(record["figures"])} for record in runs
         ],
-        "curves": [_curves(key, records) for key, records in groups.items()],
+        "curves": [*kept, *(_curves(key, records) for key, records in groups.items() if has_curves(records))],
     }
+
+
+def lacking(records: Iterable[Record], before: Record) -> list[Record]:
+    """The published runs and, of these records, those of cells that have not been published."""
+    known = {Cell(**run["cell"]) for run in before["runs"]}
+    return [*before["runs"], *(record for record in records if Cell(**record["cell"]) not in known)]
+
+
+def _key(named: Record) -> Key:
+    return named["set"], named["system"], named["bandwidth"], named["steps"], named["initial"]
 
 
 def _curves(key: Key, records: Sequence[Record]) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from benchmarks.paper.cells import HORIZON, NAS, REGRESSION, SHORT, SWEEP, WITH_A_KERNEL
 from benchmarks.paper.summary import Groups, figure, times_of
 from benchmarks.paper.systems import SYSTEMS
@@ -89,12 +87,18 @@ def sweep(groups: Groups, name: str) -> str:
     rows = []
     for system in WITH_A_KERNEL:
         records = [groups.get((name, system, bandwidth, SHORT, 0)) for bandwidth in reversed(SWEEP)]
-        means = [figure(found, "regret_ratio").mean if found else np.nan for found in records]
-        if not np.isnan(means).all():
-            worst = "–" if np.isnan(means).any() else f"{max(means) / min(means):.1f}"
-            cells = ["–" if np.isnan(mean) else f"{mean:.3f}" for mean in means]
-            rows.append([SYSTEMS[system].label, *cells, worst])
-    return markdown(["system", *(f"σ = {value:g}" for value in reversed(SWEEP)), "worst ÷ best"], rows)
+        ratios = [figure(found, "regret_ratio") for found in records if found]
+        if ratios:
+            means = [ratio.mean for ratio in ratios]
+            worst = f"{max(means) / min(means):.1f}" if all(records) else "–"
+            cells = [f"{figure(found, 'regret_ratio'):.3f}" if found else "–" for found in records]
+            rows.append([SYSTEMS[system].label, _numbers([ratio.n for ratio in ratios]), *cells, worst])
+    return markdown(["system", "n", *(f"σ = {value:g}" for value in reversed(SWEEP)), "worst ÷ best"], rows)
+
+
+def _numbers(n: Sequence[int]) -> str:
+    """Such as 3 to 10."""
+    return str(n[0]) if len(set(n)) == 1 else f"{min(n)} to {max(n)}"
 
 
 def moments(found: dict[str, Any]) -> str:

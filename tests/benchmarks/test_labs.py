@@ -1,6 +1,7 @@
 """The simulated labs: figures by hand, and a run that is resumed."""
 
 import gzip
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from app.engine import rng_at
+from benchmarks.labs import elsewhere
 from benchmarks.labs.__main__ import main
 from benchmarks.labs.contestants import contestants
 from benchmarks.labs.plots import plot_labs
@@ -160,3 +162,27 @@ def test_the_speed_of_peers_is_told_in_times_ours() -> None:
         "| x | 0.100 | 40.0 × | 20.0 × |",
         "| y | 0.200 | – | 5.0 × |",
     ]
+
+
+def test_tables_from_elsewhere_have_the_objective_last_and_equal_candidates_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = {"parameters": [{"name": "heat"}, {"name": "time"}], "measurements": [{"name": "yield"}]}
+    files = {
+        "dataset_alkox/config.json": json.dumps(about),
+        "dataset_alkox/data.csv": "1.0,2.0,30\n1.0,2.0,50\n3.0,2.0,10\n",
+        "SuzukiMiyaura.csv": ",".join([*(f"{part}_smiles" for part in elsewhere.REACTIONS), "yield"])
+        + "\nC,CC,Pd,,O,N,0.5\n",
+        "FreeSolv.csv": "smiles,expt\nCCO,-5\nC,\n",
+    }
+    monkeypatch.setattr(elsewhere, "OLYMPUS", ("alkox",))
+    monkeypatch.setattr(elsewhere, "MOLECULES", {"freesolv_ecfp1024": ("FreeSolv", "smiles", "expt")})
+    monkeypatch.setattr(elsewhere, "_download", lambda _: files.__getitem__)
+    monkeypatch.setattr(elsewhere, "fingerprint", lambda smiles: list(f"{len(smiles):01024b}"))
+    elsewhere.main(folder)
+    alkox, reactions, molecules = (load(folder, name) for name in ("alkox", "suzuki_miyaura", "freesolv_ecfp1024"))
+    assert [column.name for column in alkox.columns] == ["heat", "time"]
+    assert (alkox.numbers.tolist(), alkox.truth.tolist()) == ([[1, 2], [3, 2]], [40, 10])
+    assert {column.kind for column in reactions.columns} == {"text"}
+    assert reactions.cells()[3] == ["none"]
+    assert (molecules.numbers[0, -3:].tolist(), molecules.truth.tolist()) == ([0, 1, 1], [-5])

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.pages import filled
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import cells, subset
+from benchmarks.paper import cells, page, subset
 from benchmarks.paper.panels import apart
 from benchmarks.paper.systems import SYSTEMS
 
@@ -106,3 +106,24 @@ def test_the_check_fails_when_a_ratio_is_out_of_bounds(
 
 def test_the_committed_ratios_are_those_of_the_subset() -> None:
     assert set(subset.read()) == {cell.name for cell in subset.subset()}
+
+
+def test_a_picture_without_all_of_its_curves_stays_as_it_was(
+    run: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    docs, systems = tmp_path / "docs", ["bbkb", "uniform"]
+    monkeypatch.setattr("benchmarks.paper.tables.SHORT", 40)
+    monkeypatch.setattr("benchmarks.paper.pictures.SHORT", 40)
+    (docs / "paper").mkdir(parents=True)
+    (docs / "paper.md").write_text("<!-- abalone 40 -->\n<!-- end -->\n")
+    run("run", "--stages", "short", "--repetitions", "1", "--systems", *systems)
+    page.write(tmp_path / "results", docs)
+    drawn = (docs / "paper" / "regret.svg").read_bytes()
+    for record in (tmp_path / "results").iterdir():
+        record.unlink()
+    run("run", "--stages", "short", "--repetitions", "2", "--systems", "bbkb")
+    page.write(tmp_path / "results", docs, add=True)
+    assert "| Global-BBKB | 17.5 | 2 |" in (docs / "paper.md").read_text()
+    assert "| uniform | – | 1 |" in (docs / "paper.md").read_text()
+    assert "regret is left as it was" in capsys.readouterr().out
+    assert (docs / "paper" / "regret.svg").read_bytes() == drawn

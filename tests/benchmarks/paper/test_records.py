@@ -8,7 +8,17 @@ import pytest
 
 from benchmarks.paper.records import keep, read_all, record
 from benchmarks.paper.running import Trace
-from benchmarks.paper.summary import figure, grouped, mean_of, published, times_of
+from benchmarks.paper.summary import (
+    NoCurvesError,
+    curve,
+    figure,
+    grouped,
+    key_of,
+    lacking,
+    mean_of,
+    published,
+    times_of,
+)
 from tests.benchmarks.paper.small import cell, made, objective
 
 
@@ -72,3 +82,19 @@ def test_what_is_published_holds_every_run_and_the_mean_curves() -> None:
     assert curves["n"] == 2
     assert curves["regret_ratio"][-1] == pytest.approx(figure(records, "regret_ratio").mean, rel=1e-3)
     assert len(json.loads(json.dumps(published(groups)))["runs"]) == 2
+
+
+def test_records_fill_in_what_was_not_published_and_nothing_else() -> None:
+    before = published(grouped([made(cell("uniform", 0)), made(cell("bbkb", 0))]))
+    again = made(cell("uniform", 0)) | {"figures": {}}
+    groups = grouped(lacking([again, made(cell("uniform", 1))], before))
+    added = published(groups, json.loads(json.dumps(before)))
+    assert [(run["cell"]["system"], run["seed"]) for run in added["runs"]] == [
+        ("uniform", 0),
+        ("uniform", 1),
+        ("bbkb", 0),
+    ]
+    assert added["runs"][0] == before["runs"][0]
+    assert added["curves"] == before["curves"]
+    with pytest.raises(NoCurvesError):
+        curve(groups[key_of(cell("uniform"))], "regret_ratio")
