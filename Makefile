@@ -50,10 +50,16 @@ bench: setup ## a subset of the benchmarks in minutes, beside the ratios committ
 	$(BIN)/python -m benchmarks.engine --set generated --horizon 100 --check
 	$(BIN)/python -m benchmarks.paper check
 
-bench-full: setup ## all benchmarks, for many hours; goes on where it was interrupted
+LABS := $(BIN)/python -m benchmarks.labs run --protocols "T60 q5" "T60 q5 noisy" "T120 q10" "T50 q1"
+bench-full: setup peers ## all benchmarks, for days; goes on where it was interrupted
 	$(BIN)/python -m benchmarks.paper run
 	$(BIN)/python -m benchmarks.paper theory
 	$(BIN)/python -m benchmarks.paper report
+	$(LABS) --policies random nextbatch "nextbatch, same start" auto --seeds 0:20
+	$(LABS) --policies BayBE "BoTorch qLogNEI" "BoTorch qUCB" "Optuna GP" "Syne Tune" "scikit-learn GP-UCB" --seeds 0:5
+	$(BIN)/python -m benchmarks.labs page
+	$(BIN)/python -m benchmarks.peers run
+	$(BIN)/python -m benchmarks.peers page
 
 prove: MINUTES ?= 30
 prove: setup ## try to break every promise for MINUTES, and write what came of it into docs/guarantees.md

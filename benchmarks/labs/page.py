@@ -1,5 +1,6 @@
 """The page of the labs: every table and figure of it from the records."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from benchmarks.labs.contestants import LIBRARY, OURS, SAME_START
 from benchmarks.labs.plots import plot_labs
 from benchmarks.labs.records import Record
 from benchmarks.labs.summary import FIGURES, against, per_policy, per_table, speed, standings
+from benchmarks.labs.tables import ELSEWHERE
 from benchmarks.pages import fill
 from benchmarks.peers.catalogue import CATALOGUE
 
@@ -14,15 +16,22 @@ NATIVE = tuple(name for name, peer in CATALOGUE.items() if peer.native)
 
 
 def write(records: Sequence[Record], folder: Path) -> None:
-    """Tables in their places in labs.md, and a figure for each protocol."""
+    """Tables in their places in labs.md, and a figure for each protocol; tables from elsewhere apart."""
     tables: dict[str, str] = {}
-    for protocol in dict.fromkeys(record.protocol for record in records):
-        everybody = [record for record in records if record.protocol == protocol]
+    for title, everybody in _parts(records).items():
         own = [record for record in everybody if record.policy != LIBRARY]
-        tables |= {f"{protocol} {name}": table for name, table in tables_of(own).items()}
-        tables[f"{protocol} speed, library"] = speed(everybody, LIBRARY, NATIVE)
-        plot_labs(own, OURS, protocol, folder / f"labs-{protocol.replace(' ', '-')}")
+        tables |= {f"{title} {name}": table for name, table in tables_of(own).items()}
+        tables[f"{title} speed, library"] = speed(everybody, LIBRARY, NATIVE)
+        plot_labs(own, OURS, title, folder / f"labs-{title.replace(' ', '-')}")
     fill(folder / "labs.md", tables)
+
+
+def _parts(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """By protocol, and by whether auto mode was developed on the table."""
+    parts: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        parts[f"{record.protocol} elsewhere" if record.table in ELSEWHERE else record.protocol].append(record)
+    return parts
 
 
 def tables_of(records: Sequence[Record]) -> dict[str, str]:

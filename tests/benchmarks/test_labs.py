@@ -12,6 +12,7 @@ from app.engine import rng_at
 from benchmarks.labs import elsewhere
 from benchmarks.labs.__main__ import main
 from benchmarks.labs.contestants import contestants
+from benchmarks.labs.page import write
 from benchmarks.labs.plots import plot_labs
 from benchmarks.labs.policies import Auto, Random, common_start
 from benchmarks.labs.protocol import Protocol
@@ -117,6 +118,19 @@ def test_a_quick_run_is_with_whoever_is_there(
     assert "| nextbatch | T60 q5 | 1 | 1 |" in shown
     assert "| T60 q5 | random | 1 |" in shown
     assert "BayBE" not in shown
+
+
+def test_tables_from_elsewhere_are_shown_apart(tmp_path: Path) -> None:
+    plain = [record_of("nextbatch", table, 0, simple) for table, simple in (("agnp", 0.25), ("suzuki", 0.75))]
+    records = [replace(record, regrets=(0.9, record.simple), processor=0.1) for record in plain]
+    (tmp_path / "labs.md").write_text(
+        "<!-- T60 q5 simple -->\n<!-- end -->\n<!-- T60 q5 elsewhere simple -->\n<!-- end -->\n"
+    )
+    write(records, tmp_path)
+    here, _, elsewhere = (tmp_path / "labs.md").read_text().partition("<!-- T60 q5 elsewhere")
+    assert ("| agnp | 0.25" in here, "suzuki" in here) == (True, False)
+    assert ("| suzuki | 0.75" in elsewhere, "agnp" in elsewhere) == (True, False)
+    assert (tmp_path / "labs-T60-q5-elsewhere.svg").exists()
 
 
 def record_of(policy: str, table: str, seed: int, simple: float) -> Record:
