@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from app.settings import Settings
 from nextbatch import InvalidInput
 from nextbatch._bodies import MOST_JSON_ROWS
 from nextbatch._npy import npy
@@ -74,6 +75,17 @@ def test_a_space_is_described_by_parameters(empty: Any) -> None:
 def test_many_rows_go_as_csv(empty: Any) -> None:
     assert empty.upload([{"heat": float(n)} for n in range(MOST_JSON_ROWS + 1)]).added == MOST_JSON_ROWS + 1
     assert len(empty.candidates()) == MOST_JSON_ROWS + 1
+
+
+def test_wide_rows_go_as_csv(empty: Any) -> None:
+    """As JSON these would be more than the server takes."""
+    rows = [
+        {"key": f"m{n}", **{f"bit_{bit:04}_of_the_fingerprint": (n >> bit % 8) & 1 for bit in range(1024)}}
+        for n in range(1200)
+    ]
+    assert len(json.dumps(rows, separators=(",", ":"))) > Settings().max_json_bytes
+    assert empty.upload(rows).added == 1200
+    assert empty.candidate("m3").features["bit_0001_of_the_fingerprint"] == 1
 
 
 def test_nothing_and_everything_at_once_are_refused(empty: Any) -> None:
