@@ -226,7 +226,10 @@ class StorageFull(Unavailable):
 
 class BodyTooLarge(Refusal):
     code = "body-too-large"
-    detail = "The body is larger than this server takes; see NEXTBATCH_MAX_BODY_BYTES."
+    detail = (
+        "The body is larger than this server takes: NEXTBATCH_MAX_BODY_BYTES, or NEXTBATCH_MAX_JSON_BYTES of JSON. "
+        "Send a large table as CSV."
+    )
 
 
 class UnsupportedMediaType(Refusal):
