@@ -14,14 +14,18 @@ from rich.progress import track
 from threadpoolctl import threadpool_limits
 
 from benchmarks.datasets import FOLDER
+from benchmarks.labs.contestants import LIBRARY as AUTO
+from benchmarks.labs.records import Record
 from benchmarks.labs.tables import load
 from benchmarks.lines import append, read
 from benchmarks.pages import DOCS, fill
 from benchmarks.peers.plots import plot_timings
-from benchmarks.peers.summary import markdown
+from benchmarks.peers.summary import markdown, regrets
 from benchmarks.peers.timing import EVERYBODY, Timing, timed
 
 RECORDS = Path("benchmarks/results/peers.jsonl")
+STUDIES = [Path("benchmarks/results/labs.jsonl"), Path("benchmarks/results/peers-regret.jsonl")]
+"""Those of the peers that are too slow for the labs lie apart."""
 TABLES, RESULTS, BATCH = ("abalone", "cadata"), (100, 1000), 10
 
 
@@ -34,7 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(markdown(timings))
     if options.command == "page":
         plot_timings(timings, options.pages / "peers")
-        fill(options.pages / "peers.md", {"timings": markdown(timings)})
+        studies = [study for path in options.studies for study in read(path, Record) if study.policy != AUTO]
+        fill(options.pages / "peers.md", {"timings": markdown(timings), "regrets": regrets(studies)})
     return 0
 
 
@@ -55,6 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the tables")
     parser.add_argument("--out", type=Path, default=RECORDS, help="file of timings, one line of JSON each")
     parser.add_argument("--pages", type=Path, default=DOCS, help="folder of the page and its figure")
+    parser.add_argument(
+        "--studies", type=Path, nargs="*", default=STUDIES, help="files of the labs' records, for the page"
+    )
     parser.add_argument("--tables", nargs="+", default=TABLES)
     parser.add_argument("--results", nargs="+", type=int, default=RESULTS, help="results recorded before the ask")
     parser.add_argument("--who", nargs="+", default=EVERYBODY, choices=EVERYBODY)

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.labs.policies import Auto
 from benchmarks.labs.protocol import Protocol
+from benchmarks.labs.records import Record
 from benchmarks.labs.simulation import simulate
 from benchmarks.labs.tables import Table, load
 from benchmarks.lines import read
@@ -18,7 +19,7 @@ from benchmarks.peers.adapters.adapter import Adapter, Given
 from benchmarks.peers.adapters.snapping import Snapping
 from benchmarks.peers.link import Link, PeerError, given
 from benchmarks.peers.policy import Peer
-from benchmarks.peers.summary import markdown
+from benchmarks.peers.summary import SMALL, markdown, regrets
 from benchmarks.peers.timing import LIBRARY, SERVICE, Timing
 
 GIVEN = Given(("heat", "solvent"), ([10, 20, 30, 40], ["DMF", "THF", "DMF", "THF"]), noisy=False, seed=0)
@@ -130,4 +131,19 @@ def test_a_failure_is_shown_after_the_figures() -> None:
     assert markdown(timings).splitlines()[2:] == [
         "| 60 | 20 | BayBE | native | 1.00 | 2.00 | 2.00 | 3 |",
         "| 60 | 20 | Ax | snapped | MemoryError | – | – | – |",
+    ]
+
+
+def test_regrets_are_of_those_who_did_every_small_table() -> None:
+    def study(policy: str, table: str, seed: int, cumulative: float) -> Record:
+        return Record(
+            policy, table, "T60 q5", seed, 0.25, hit=True, cumulative=cumulative, recommended=0.0, seconds=1.0
+        )
+
+    slow = [study("Ax", table, 0, 0.75) for table in SMALL]
+    fast = [study("BayBE", table, seed, 0.5) for table in SMALL for seed in range(6)]
+    shown = regrets([*slow, *fast, study("BoFire", SMALL[0], 0, 0.1)])
+    assert shown.splitlines()[2:] == [
+        "| BayBE |" + " 0.250 (0.50) |" * 4,
+        "| Ax, snapped |" + " 0.250 (0.75) of 1 |" * 4,
     ]
