@@ -58,7 +58,8 @@ def test_without_noise_the_best_measured_candidate_is_recommended_and_none_is_me
     upper = max(one["upper"] for one in lab.get("candidates", posterior="true", limit=100)["posterior"])
     assert sure["regret_bound"] == pytest.approx(upper - sure["lower"])
     lab.switch_off(best)
-    assert lab.get("certificate")["certificate"]["key"] == max(set(measured) - {best}, key=truth)
+    second = lab.get("certificate")["certificate"]["key"]
+    assert truth(second) == max(truth(key) for key in measured if key != best)  # 40 and 80 degrees are equally good
 
 
 def test_a_trace_has_every_batch_and_the_best_so_far(lab: Lab) -> None:
