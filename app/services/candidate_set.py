@@ -82,8 +82,11 @@ class CandidateSet:
 
     def read(self, numbers: Sequence[int] | Array) -> list[Candidate]:
         """Some candidates, whole."""
-        keys = self.keys(numbers)
-        features = [(column.name, self.values(column, numbers)) for column in self._features]
+        keys, kept = self.keys(numbers), {part: self._rows(part, numbers) for part in ("numbers", "codes")}
+        features = [
+            (column.name, _shown(column, kept[_part_of(column)][:, self._places[column.name]]))
+            for column in self._features
+        ]
         attributes = [(column.name, self.values(column, numbers)) for column in self._attributes]
         return [
             Candidate(
@@ -101,16 +104,11 @@ class CandidateSet:
         """One column of some candidates, as people see it."""
         if column.role == "attribute" and column.kind == "text":
             return list(self._gather(numbers, lambda block, local: self._attribute_texts(block, column, local)))
-        raw = self.column(column)[np.asarray(numbers, dtype=np.intp)]
-        if column.kind == "text":
-            return [column.levels[code] for code in raw]
-        if column.kind == "boolean":
-            return [None if np.isnan(value) else bool(value) for value in raw]
-        return [None if np.isnan(value) else float(value) for value in raw]
+        return _shown(column, self.column(column)[np.asarray(numbers, dtype=np.intp)])
 
     def column(self, column: Column) -> Array:
         """One column of all candidates as an array: numbers (booleans as 0 and 1), or codes into the levels."""
-        return np.concatenate([self._column_in(block, column) for block in self._blocks])
+        return _joined([self._column_in(block, column) for block in self._blocks])
 
     @cached_property
     def numbers(self) -> Array:
@@ -122,9 +120,21 @@ class CandidateSet:
         """(candidates, text features)"""
         return self._stacked("codes")
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The place of every feature among those that are kept with it."""
+        parts = (
+            [column.name for column in self._features if _part_of(column) == part] for part in ("numbers", "codes")
+        )
+        return {name: place for names in parts for place, name in enumerate(names)}
+
     def _stacked(self, part: str) -> Array:
-        parts = [self._load(block.arrays[part]) for block in self._blocks]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return _joined([self._load(block.arrays[part]) for block in self._blocks])
+
+    def _rows(self, part: str, numbers: Sequence[int] | Array) -> Array:
+        """The numbers or the codes of some candidates."""
+        rows_ = self._gather(numbers, lambda block, local: self._load(block.arrays[part])[local])
+        return np.array(rows_).reshape(len(numbers), sum(_part_of(column) == part for column in self._features))
 
     def _column_in(self, block: Block, column: Column) -> Array:
         if column.role == "attribute":
@@ -132,9 +142,7 @@ class CandidateSet:
             if "numbers" in stored:
                 return self._load(stored["numbers"])
             return np.full(block.rows, np.nan)
-        part = "codes" if column.kind == "text" else "numbers"
-        peers = [c.name for c in self._features if (c.kind == "text") == (column.kind == "text")]
-        return self._load(block.arrays[part])[:, peers.index(column.name)]
+        return self._load(block.arrays[_part_of(column)])[:, self._places[column.name]]
 
     def _attribute_texts(self, block: Block, column: Column, local: Array) -> list[str | None]:
         stored = block.arrays["attributes"][column.name]
@@ -169,3 +177,20 @@ class CandidateSet:
 
     def _load(self, digest: str) -> Array:
         return self._arrays.load(self._connection, digest)
+
+
+def _part_of(column: Column) -> str:
+    """Where a feature is kept."""
+    return "codes" if column.kind == "text" else "numbers"
+
+
+def _shown(column: Column, raw: Array) -> list[Value]:
+    """Values as they are kept to values as people see them; NaN is nothing."""
+    if column.kind == "text":
+        return [column.levels[code] for code in raw.tolist()]
+    as_seen = bool if column.kind == "boolean" else float
+    return [None if value != value else as_seen(value) for value in raw.tolist()]  # noqa: PLR0124
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
