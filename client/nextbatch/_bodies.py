@@ -40,9 +40,16 @@ def candidates_body(data: Table, keys: Sequence[object] | None, parameters: Mapp
     if is_frame(data):
         return _typed("text/csv", frame_csv(data))
     if _is_rows(data):
-        small = len(data) <= min(MOST_JSON_ROWS, MOST_JSON_CELLS // max(1, len(data[0])))
-        return {"json": {"candidates": data}} if small else _typed("text/csv", rows_csv(data))
+        return {"json": {"candidates": data}} if _is_small(data) else _typed("text/csv", rows_csv(data))
     return _array(npy(data), keys)
+
+
+def texts_of(data: Table, key: str | None) -> list[str]:
+    """The columns of text, but for the key, where `data` are rows that go as CSV, which cannot tell "7" from 7."""
+    if not _is_rows(data) or _is_small(data):
+        return []
+    texts = {name for row in data for name, value in row.items() if isinstance(value, str)}
+    return sorted(texts - {key or "key"})
 
 
 def reports_body(data: Any) -> Parts:
@@ -88,3 +95,7 @@ def _typed(media_type: str, content: bytes) -> Parts:
 
 def _is_rows(data: Any) -> bool:
     return isinstance(data, Sequence) and bool(data) and isinstance(data[0], Mapping)
+
+
+def _is_small(rows: Sequence[Mapping[str, Any]]) -> bool:
+    return len(rows) <= min(MOST_JSON_ROWS, MOST_JSON_CELLS // max(1, len(rows[0])))

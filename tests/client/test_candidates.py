@@ -11,7 +11,7 @@ import pytest
 
 from app.settings import Settings
 from nextbatch import InvalidInput
-from nextbatch._bodies import MOST_JSON_ROWS
+from nextbatch._bodies import MOST_JSON_CELLS, MOST_JSON_ROWS
 from nextbatch._npy import npy
 from tests.client.conftest import ROWS
 
@@ -75,6 +75,12 @@ def test_a_space_is_described_by_parameters(empty: Any) -> None:
 def test_many_rows_go_as_csv(empty: Any) -> None:
     assert empty.upload([{"heat": float(n)} for n in range(MOST_JSON_ROWS + 1)]).added == MOST_JSON_ROWS + 1
     assert len(empty.candidates()) == MOST_JSON_ROWS + 1
+
+
+@pytest.mark.parametrize("rows", [2, MOST_JSON_CELLS // 4 + 1])
+def test_rows_mean_the_same_however_they_are_sent(empty: Any, rows: int) -> None:
+    empty.upload([{"id": str(n), "lot": "07", "dry": n % 2 == 0, "heat": float(n)} for n in range(rows)], key="id")
+    assert empty.candidate("1").features == {"lot": "07", "dry": False, "heat": 1.0}
 
 
 def test_wide_rows_go_as_csv(empty: Any) -> None:

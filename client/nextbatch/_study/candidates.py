@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from .._bodies import Table, candidates_body
+from .._bodies import Table, candidates_body, texts_of
 from .._both import W, both
 from .._frames import Frame, candidate_row, frame_of
 from .._reading import shaped
@@ -39,7 +39,8 @@ class Candidates(LifeCycle[W]):
         >>> study.upload([{"key": "a", "heat": 20}, {"key": "b", "heat": 30}], dry_run=True).added
         2
         """
-        given = {"key": key, "attribute": list(attributes), "text": list(text), "column": list(columns)}
+        texts = list(dict.fromkeys([*text, *texts_of(data, key)]))
+        given = {"key": key, "attribute": list(attributes), "text": texts, "column": list(columns)}
         return await self._send_candidates("PUT", candidates_body(data, keys, parameters), given, dry_run)
 
     @both
