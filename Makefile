@@ -51,13 +51,19 @@ bench: setup ## a subset of the benchmarks in minutes, beside the ratios committ
 	$(BIN)/python -m benchmarks.paper check
 
 LABS := $(BIN)/python -m benchmarks.labs run --protocols "T60 q5" "T60 q5 noisy" "T120 q10" "T50 q1"
+ELSEWHERE := benchmarks/results/elsewhere
 bench-full: setup peers ## all benchmarks, for days; goes on where it was interrupted
 	$(BIN)/python -m benchmarks.paper run
 	$(BIN)/python -m benchmarks.paper theory
 	$(BIN)/python -m benchmarks.paper report
 	$(LABS) --policies random nextbatch "nextbatch, same start" auto --seeds 0:20
 	$(LABS) --policies BayBE "BoTorch qLogNEI" "BoTorch qUCB" "Optuna GP" "Syne Tune" "scikit-learn GP-UCB" --seeds 0:5
+	.peers/rdkit/bin/python -m benchmarks.labs.elsewhere $(ELSEWHERE)
+	$(BIN)/python -m benchmarks.labs run --data $(ELSEWHERE) --tables $$(ls $(ELSEWHERE) | sed s/.csv.gz//) --policies \
+		random nextbatch "nextbatch, same start" auto BayBE "BoTorch qLogNEI" "BoTorch qUCB" --seeds 0:5
 	$(BIN)/python -m benchmarks.labs page
+	$(BIN)/python -m benchmarks.labs run --out benchmarks/results/peers-regret.jsonl --policies BoFire "BoTorch qLogEI" Ax \
+		--tables agnp crossed_barrel esol_descriptors hpo_svm_letter --seeds 0:5
 	$(BIN)/python -m benchmarks.peers run
 	$(BIN)/python -m benchmarks.peers page
 

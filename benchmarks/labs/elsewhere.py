@@ -28,6 +28,7 @@ MOLECULES = {
     "photoswitch_ecfp1024": ("Photoswitch", "SMILES", "E isomer pi-pi* wavelength in nm"),
 }
 """File, column of the molecule and of the value; a molecule without a value is left out."""
+NAMES = (*OLYMPUS, "suzuki_miyaura", *MOLECULES)
 REACTIONS = ("reactant_1", "reactant_2", "catalyst", "ligand", "reagent_1", "solvent_1")
 BITS, RADIUS = 1024, 2
 TEXTS = (".csv", ".json")

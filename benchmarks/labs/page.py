@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.labs.contestants import LIBRARY, OURS, SAME_START
+from benchmarks.labs.elsewhere import NAMES as ELSEWHERE
 from benchmarks.labs.plots import plot_labs
 from benchmarks.labs.records import Record
 from benchmarks.labs.summary import FIGURES, against, per_policy, per_table, speed, standings
-from benchmarks.labs.tables import ELSEWHERE
 from benchmarks.pages import fill
 from benchmarks.peers.catalogue import CATALOGUE
 

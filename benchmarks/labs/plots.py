@@ -39,7 +39,7 @@ def _plot_costs(axis: Any, studies: Sequence[Record], colours: dict[str, str]) -
     """A dot for the mean of every table."""
     asked = [policy for policy in colours if policy != "random"]
     for height, policy in enumerate(reversed(asked)):
-        tables = {one.table for one in studies}
+        tables = sorted({one.table for one in studies})
         own = [[one.processor for one in studies if (one.policy, one.table) == (policy, table)] for table in tables]
         axis.scatter([np.mean(part) for part in own], [height] * len(own), s=14, color=colours[policy], linewidth=0)
     axis.set_yticks(range(len(asked)), list(reversed(asked)))
@@ -56,7 +56,7 @@ def _colours(policies: Sequence[str], ours: str) -> dict[str, str]:
 def _curve(studies: Sequence[Record], along: Any) -> tuple[Any, Any]:
     """Measurements, and the mean over tables of the means over seeds, as long as the shortest study."""
     length = min(len(one.regrets) for one in studies)
-    tables = {one.table for one in studies}
+    tables = sorted({one.table for one in studies})
     own = [[along(one.regrets[:length]) for one in studies if one.table == table] for table in tables]
     return np.arange(1, length + 1), np.mean([np.mean(part, axis=0) for part in own], axis=0)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from app.engine.arrays import Array
 from benchmarks.labs.records import Record
+from benchmarks.pages import markdown
 
 FIGURES = ("simple", "hit", "cumulative", "recommended", "seconds", "processor")
 PAIRED = ("simple", "hit", "cumulative", "recommended")
@@ -19,58 +20,58 @@ Pair = tuple[Record, Record]
 
 def per_policy(records: Iterable[Record]) -> str:
     """A Markdown table: a row for each policy and protocol, means over the tables that all policies have."""
-    lines = [_row("policy", "protocol", "tables", "studies", *FIGURES), _row(*["---"] * (4 + len(FIGURES)))]
+    header, rows = ("policy", "protocol", "tables", "studies", *FIGURES), []
     for (protocol,), group in _grouped(records, "protocol"):
         for (policy,), part in _grouped(shared(group), "policy"):
             tables = [_means(studies) for _, studies in _grouped(part, "table")]
             means = (f"{value:.4f}" for value in np.mean(tables, axis=0))
-            lines.append(_row(policy, protocol, len(tables), len(part), *means))
-    return "\n".join(lines)
+            rows.append((policy, protocol, len(tables), len(part), *means))
+    return markdown(header, rows)
 
 
 def per_table(records: Iterable[Record], figure: str = "simple") -> str:
     """A Markdown table: a row for each data set, a column for each policy, mean ± standard error (studies)."""
     records = list(records)
     policies = list(dict.fromkeys(record.policy for record in records))
-    lines = [_row("table", *policies), _row(*["---"] * (1 + len(policies)))]
+    header, rows = ("table", *policies), []
     for (table,), group in _grouped(records, "table"):
         values = {policy: [getattr(record, figure) for record in part] for (policy,), part in _grouped(group, "policy")}
-        lines.append(_row(table, *(_mean_and_error(values.get(policy, [])) for policy in policies)))
-    return "\n".join(lines)
+        rows.append((table, *(_mean_and_error(values.get(policy, [])) for policy in policies)))
+    return markdown(header, rows)
 
 
 def against(records: Iterable[Record], ours: str) -> str:
     """A Markdown table: ours minus each other policy on the same tables and seeds, with 95 % intervals."""
-    lines = [_row("protocol", "ours minus", "studies", *PAIRED), _row(*["---"] * (3 + len(PAIRED)))]
+    header, rows = ("protocol", "ours minus", "studies", *PAIRED), []
     for (protocol,), group in _grouped(records, "protocol"):
         for policy, pairs in _pairs(group, ours).items():
-            lines.append(_row(protocol, policy, len(pairs), *(_difference(pairs, figure) for figure in PAIRED)))
-    return "\n".join(lines)
+            rows.append((protocol, policy, len(pairs), *(_difference(pairs, figure) for figure in PAIRED)))
+    return markdown(header, rows)
 
 
 def standings(records: Iterable[Record], ours: str, peers: Collection[str]) -> str:
     """A Markdown table: on how many tables ours is above no peer in the mean over the seeds that both have."""
-    lines = [_row("protocol", "tables", *STANDING), _row(*["---"] * (2 + len(STANDING)))]
+    header, rows = ("protocol", "tables", *STANDING), []
     for (protocol,), group in _grouped(records, "protocol"):
         known = [record for record in group if record.policy in {ours, *peers}]
         tables = [pairs for _, part in _grouped(known, "table") if (pairs := _pairs(part, ours))]
         if tables:
             counts = (sum(_above_nobody(pairs, figure) for pairs in tables) for figure in STANDING)
-            lines.append(_row(protocol, len(tables), *counts))
-    return "\n".join(lines)
+            rows.append((protocol, len(tables), *counts))
+    return markdown(header, rows)
 
 
 def speed(records: Iterable[Record], ours: str, peers: Sequence[str]) -> str:
     """A Markdown table: processor seconds of an ask of ours, and how many times as many each peer needs."""
     records = list(records)
     known = [peer for peer in peers if any(record.policy == peer for record in records)]
-    lines = [_row("table", f"{ours}, s", *known), _row(*["---"] * (2 + len(known)))]
+    header, rows = ("table", f"{ours}, s", *known), []
     for (table,), group in _grouped(records, "table"):
         means = {policy: np.mean([one.processor for one in part]) for (policy,), part in _grouped(group, "policy")}
         if ours in means:
             times = (f"{means[peer] / means[ours]:.1f} ×" if peer in means else "–" for peer in known)
-            lines.append(_row(table, f"{means[ours]:.3f}", *times))
-    return "\n".join(lines)
+            rows.append((table, f"{means[ours]:.3f}", *times))
+    return markdown(header, rows)
 
 
 def shared(records: Iterable[Record]) -> list[Record]:
@@ -118,7 +119,3 @@ def _mean_and_error(values: Sequence[float]) -> str:
     if not values:
         return "–"
     return f"{np.mean(values):.4f} ± {np.std(values) / np.sqrt(len(values)):.4f} ({len(values)})"
-
-
-def _row(*cells: object) -> str:
-    return "| " + " | ".join(map(str, cells)) + " |"

@@ -31,22 +31,6 @@ OTHERS = ("abalone", "nas_bench_201_cifar10", "nas_bench_macro_cifar10")
 REPLICATED = ("agnp", "crossed_barrel", "nas_bench_macro_cifar10")
 """With single measurements, for simulating noise."""
 
-ELSEWHERE = (
-    "alkox",
-    "colors_bob",
-    "colors_n9",
-    "freesolv_ecfp1024",
-    "fullerenes",
-    "hplc",
-    "lipophilicity_ecfp1024",
-    "photo_pce10",
-    "photo_wf3",
-    "photoswitch_ecfp1024",
-    "suzuki",
-    "suzuki_miyaura",
-)
-"""Not looked at while auto mode was developed: `elsewhere` makes them."""
-
 MINIMISED = frozenset({"agnp", "colors_bob", "colors_n9", "oer_plate_3496", "photo_pce10", "photo_wf3"})
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.pages import DOCS, fill
 from benchmarks.paper.pictures import draw_all
 from benchmarks.paper.records import read_all
-from benchmarks.paper.summary import NOTHING, grouped, lacking, published
+from benchmarks.paper.summary import NOTHING, grouped, published, with_published
 from benchmarks.paper.tables import all_tables
 from benchmarks.paper.theory_picture import draw_theory
 
@@ -19,7 +19,7 @@ def write(results: Path, docs: Path = DOCS, *, add: bool = False) -> None:
     folder = docs / "paper"
     folder.mkdir(parents=True, exist_ok=True)
     before = _read(folder / "results.json") if add else NOTHING
-    groups = grouped(lacking(read_all(results), before))
+    groups = grouped(with_published(read_all(results), before))
     (folder / "results.json").write_text(json.dumps(published(groups, before)) + "\n")
     for left in draw_all(groups, folder):
         print(f"{left} is left as it was: not all of its runs are at hand")

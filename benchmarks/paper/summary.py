@@ -112,7 +112,7 @@ def published(groups: Groups, before: Record = NOTHING) -> dict[str, Any]:
     }
 
 
-def lacking(records: Iterable[Record], before: Record) -> list[Record]:
+def with_published(records: Iterable[Record], before: Record) -> list[Record]:
     """The published runs and, of these records, those of cells that have not been published."""
     known = {Cell(**run["cell"]) for run in before["runs"]}
     return [*before["runs"], *(record for record in records if Cell(**record["cell"]) not in known)]

@@ -1,8 +1,9 @@
 """The tables of the page, in Markdown: means ± the half of the 95 % interval, n repetitions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.pages import markdown
 from benchmarks.paper.cells import HORIZON, NAS, REGRESSION, SHORT, SWEEP, WITH_A_KERNEL
 from benchmarks.paper.summary import Groups, figure, times_of
 from benchmarks.paper.systems import SYSTEMS
@@ -14,11 +15,6 @@ TITLES = {
     "nas_bench_macro_cifar10": "NAS-Bench-Macro",
     "enas_dag6_cifar10": "ENAS",
 }
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """One table."""
-    return "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows))
 
 
 def all_tables(groups: Groups, theory: dict[str, Any]) -> dict[str, str]:

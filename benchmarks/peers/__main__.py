@@ -20,7 +20,7 @@ from benchmarks.labs.tables import load
 from benchmarks.lines import append, read
 from benchmarks.pages import DOCS, fill
 from benchmarks.peers.plots import plot_timings
-from benchmarks.peers.summary import markdown, regrets
+from benchmarks.peers.summary import regrets, speeds
 from benchmarks.peers.timing import EVERYBODY, Timing, timed
 
 RECORDS = Path("benchmarks/results/peers.jsonl")
@@ -35,11 +35,11 @@ def main(arguments: list[str] | None = None) -> int:
         with threadpool_limits(1):
             run(options)
     timings = read(options.out, Timing)
-    print(markdown(timings))
+    print(speeds(timings))
     if options.command == "page":
         plot_timings(timings, options.pages / "peers")
         studies = [study for path in options.studies for study in read(path, Record) if study.policy != AUTO]
-        fill(options.pages / "peers.md", {"timings": markdown(timings), "regrets": regrets(studies)})
+        fill(options.pages / "peers.md", {"timings": speeds(timings), "regrets": regrets(studies)})
     return 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from benchmarks.labs.records import Record
+from benchmarks.pages import markdown
 from benchmarks.peers.catalogue import CATALOGUE
 from benchmarks.peers.timing import Timing
 
@@ -15,10 +16,10 @@ SEEDS = range(5)
 HEADER = ("candidates", "results", "who", "list", "record, s", "ask, s", "ask, processor s", "peak, MB")
 
 
-def markdown(timings: Sequence[Timing]) -> str:
+def speeds(timings: Sequence[Timing]) -> str:
     """A row for each timing: sizes in order, the fastest ask first, failures last."""
     ordered = sorted(timings, key=lambda one: (one.candidates, one.n, bool(one.error), one.ask[1]))
-    return _table(HEADER, map(_row, ordered))
+    return markdown(HEADER, map(_row, ordered))
 
 
 def regrets(records: Iterable[Record]) -> str:
@@ -30,11 +31,7 @@ def regrets(records: Iterable[Record]) -> str:
     complete = {who: of for who, of in cells.items() if set(of) == set(SMALL)}
     ordered = sorted(complete, key=lambda who: np.mean([_mean(complete[who][table], "cumulative") for table in SMALL]))
     rows = [(_named(who), *(_cell(complete[who][table]) for table in SMALL)) for who in ordered]
-    return _table(("", *SMALL), rows)
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in (header, ("---",) * len(header), *rows))
+    return markdown(("", *SMALL), rows)
 
 
 def _cell(studies: Sequence[Record]) -> str:

@@ -19,7 +19,7 @@ from benchmarks.peers.adapters.adapter import Adapter, Given
 from benchmarks.peers.adapters.snapping import Snapping
 from benchmarks.peers.link import Link, PeerError, given
 from benchmarks.peers.policy import Peer
-from benchmarks.peers.summary import SMALL, markdown, regrets
+from benchmarks.peers.summary import SMALL, regrets, speeds
 from benchmarks.peers.timing import LIBRARY, SERVICE, Timing
 
 GIVEN = Given(("heat", "solvent"), ([10, 20, 30, 40], ["DMF", "THF", "DMF", "THF"]), noisy=False, seed=0)
@@ -128,7 +128,7 @@ def test_a_failure_is_shown_after_the_figures() -> None:
         Timing("Ax", "toy", 60, 20, 5, error="MemoryError"),
         Timing("BayBE", "toy", 60, 20, 5, (1, 1), (2, 2), 3e6),
     ]
-    assert markdown(timings).splitlines()[2:] == [
+    assert speeds(timings).splitlines()[2:] == [
         "| 60 | 20 | BayBE | native | 1.00 | 2.00 | 2.00 | 3 |",
         "| 60 | 20 | Ax | snapped | MemoryError | – | – | – |",
     ]

@@ -14,10 +14,10 @@ from benchmarks.paper.summary import (
     figure,
     grouped,
     key_of,
-    lacking,
     mean_of,
     published,
     times_of,
+    with_published,
 )
 from tests.benchmarks.paper.small import cell, made, objective
 
@@ -87,7 +87,7 @@ def test_what_is_published_holds_every_run_and_the_mean_curves() -> None:
 def test_records_fill_in_what_was_not_published_and_nothing_else() -> None:
     before = published(grouped([made(cell("uniform", 0)), made(cell("bbkb", 0))]))
     again = made(cell("uniform", 0)) | {"figures": {}}
-    groups = grouped(lacking([again, made(cell("uniform", 1))], before))
+    groups = grouped(with_published([again, made(cell("uniform", 1))], before))
     added = published(groups, json.loads(json.dumps(before)))
     assert [(run["cell"]["system"], run["seed"]) for run in added["runs"]] == [
         ("uniform", 0),
