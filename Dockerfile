@@ -8,7 +8,7 @@ COPY requirements/server.lock requirements/build.lock requirements/
 RUN pip install --require-hashes -r requirements/server.lock \
     && python -m venv /opt/build \
     && /opt/build/bin/pip install --require-hashes -r requirements/build.lock
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE ./
 COPY client client
 COPY migrations migrations
 COPY app app

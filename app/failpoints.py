@@ -1,7 +1,7 @@
-"""Named places between the steps of a write, at which a process can be told to die. For the harnesses alone.
+"""Named points between the steps of a write at which a process can be made to die. For the test harnesses only.
 
-Nothing is armed unless NEXTBATCH_FAILPOINTS says so, which NEXTBATCH_DEVELOPMENT must allow. State of the module,
-because a fault belongs to the process and to nobody who could pass it down.
+Nothing is armed unless NEXTBATCH_FAILPOINTS says so, which NEXTBATCH_DEVELOPMENT must allow. The state is that of the
+module, because a failure belongs to the whole process.
 """
 
 import os
@@ -18,7 +18,7 @@ _armed: dict[str, int] = {}
 
 
 def arm(points: Mapping[str, int]) -> None:
-    """Die as by a power cut when a place is reached for the nth time; none for an empty mapping."""
+    """Die as in a power cut when a point is reached for the nth time; an empty mapping disarms all."""
     _armed.clear()
     _armed.update(points)
     if points:
@@ -26,7 +26,7 @@ def arm(points: Mapping[str, int]) -> None:
 
 
 def reach(name: str) -> None:
-    """Say that this place is reached; does nothing unless it is armed."""
+    """Mark that this point is reached; does nothing unless it is armed."""
     if name in _armed:
         _armed[name] -= 1
         if _armed[name] == 0:

@@ -1,6 +1,6 @@
-"""Log lines on standard output: one JSON object each, with the request's id; or coloured for a person at a terminal.
+"""Log lines on standard output: one JSON object each, with the id of the request, or coloured for a terminal.
 
-Ours come from structlog, those of libraries from `logging`; both are rendered alike and written as whole lines.
+Ours come from structlog, those of libraries from `logging`. Both look alike and are written as whole lines.
 """
 
 import logging
@@ -15,7 +15,7 @@ Processor = structlog.types.Processor
 
 
 def configure(log_format: str, level: str) -> None:
-    """How lines look, and which are written: of libraries, warnings and worse."""
+    """Set the format of the lines and the lowest level; of libraries only warnings and errors are written."""
     least = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -25,21 +25,21 @@ def configure(log_format: str, level: str) -> None:
     render: list[Processor] = (
         [
             structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-        ]  # rich ones show variables: secrets
+        ]  # rich tracebacks would show variables, secrets among them
         if log_format == "console"
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
     structlog.configure(
         processors=[*shared, *render],
         wrapper_class=structlog.make_filtering_bound_logger(least),
-        logger_factory=structlog.WriteLoggerFactory(),  # a line and its end at once: no other comes between
+        logger_factory=structlog.WriteLoggerFactory(),  # writes a line and its end as one
         cache_logger_on_first_use=False,
     )
     _hear_libraries(shared, render, max(least, logging.WARNING))
 
 
 def hear_python() -> None:
-    """Python's own complaints too: warnings, and what nobody caught in a thread or anywhere. For server processes."""
+    """Log Python's own warnings and uncaught exceptions, too. For server processes."""
     logging.captureWarnings(True)
     sys.excepthook = _uncaught
     threading.excepthook = lambda gone: _uncaught(gone.exc_type, gone.exc_value, gone.exc_traceback)
@@ -47,7 +47,7 @@ def hear_python() -> None:
 
 
 class _Output(logging.StreamHandler[TextIO]):
-    """Standard output, whatever that is at the time."""
+    """Standard output, looked up at every line: tests replace it."""
 
     @property
     def stream(self) -> TextIO:
@@ -71,7 +71,7 @@ def _hear_libraries(shared: list[Processor], render: list[Processor], least: int
     )
     output.setLevel(least)
     root.addHandler(output)
-    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it tells of every odd form, in lines of its own
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it logs every malformed form
 
 
 def _uncaught(kind: type[BaseException], error: BaseException | None, where: TracebackType | None) -> None:

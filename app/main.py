@@ -13,11 +13,10 @@ from threadpoolctl import threadpool_limits
 
 from app import failpoints, logs
 from app.api import problems
-from app.api.bodies import BodyAwaited
-from app.api.limits import LongWork, Places, Rates
+from app.api.limits import ConcurrencyLimit, LongWork, RateLimit
+from app.api.live import LedgerPoller, Streams
 from app.api.metrics import new_metrics
-from app.api.middleware import BodyLimited, BodyTimed, HostAllowed, Observed
-from app.api.pulse import Pulse
+from app.api.middleware import BodyAwaited, BodyLimited, BodyTimed, HostAllowed, RequestLog
 from app.api.routes import (
     archives,
     batches,
@@ -34,13 +33,8 @@ from app.api.routes import (
 )
 from app.api.schemas.observations import ReportIn, ReportsIn
 from app.api.schemas.shape import Problem
-from app.api.streams import Streams
-from app.services.arrays import ArrayCache
-from app.services.bridge.models import Models
-from app.services.jobs import Jobs
-from app.services.resources import Resources
+from app.services.resources import open_resources
 from app.settings import Settings
-from app.storage.database import open_database
 
 # In the order in which people read of them.
 ROUTES = (
@@ -48,7 +42,7 @@ ROUTES = (
     *(events, archives, keys, operations, session, page),
 )
 
-# By default a busy thread keeps the interpreter for 5 ms; with many of them the event loop hardly got a turn.
+# By default a busy thread holds the interpreter for 5 ms. With many such threads the event loop hardly got a turn.
 SWITCH_SECONDS = 0.0005
 
 DESCRIPTION = """The next batch of experiments, as a service.
@@ -67,14 +61,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         description=DESCRIPTION,
         lifespan=_lifespan,
         generate_unique_id_function=lambda route: route.name,  # what generated clients call their functions
-        docs_url=None,  # its page loads scripts from elsewhere
+        docs_url=None,  # that page loads scripts from another host
         redoc_url=None,
-        redirect_slashes=False,  # an address is right or it is not; a redirect would be no problem document
+        redirect_slashes=False,  # a redirect would not be a problem document
+        separate_input_output_schemas=False,  # one name for a shape, in requests and in answers
     )
-    app.state.resources = _resources(settings)
+    threadpool_limits(1)  # one BLAS thread per computation: more of them slow each other down
+    app.state.resources = open_resources(settings)
     app.state.metrics = new_metrics()
     _limit(app, settings)
-    for routes in dict.fromkeys((observations, batches, *ROUTES)):  # a request tries each: the busiest first
+    for routes in dict.fromkeys((observations, batches, *ROUTES)):  # tried in turn, so the busiest come first
         app.include_router(routes.router)
     list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
@@ -82,27 +78,18 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(BodyTimed, seconds=settings.body_seconds)
     app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)
     app.add_middleware(HostAllowed, hosts=settings.allowed_hosts)
-    app.add_middleware(Observed, metrics=app.state.metrics)  # the last added is the outermost
+    app.add_middleware(RequestLog, metrics=app.state.metrics)  # the last added is the outermost
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
 
 def _limit(app: FastAPI, settings: Settings) -> None:
-    """What this process takes on at the same time."""
+    """How much this process takes on at the same time."""
     app.state.streams = Streams(settings.max_streams, settings.max_streams_per_key)
-    app.state.pulse = Pulse()
-    app.state.rates = Rates(settings.max_requests_per_second)
-    app.state.askers = Places(settings.engine_threads + settings.engine_queue)
+    app.state.poller = LedgerPoller()
+    app.state.rate_limit = RateLimit(settings.max_requests_per_second)
+    app.state.ask_limit = ConcurrencyLimit(settings.engine_threads + settings.engine_queue)
     app.state.long_work = LongWork(settings.database_connections // 2, settings.max_waiting)
-
-
-def _resources(settings: Settings) -> Resources:
-    threadpool_limits(1)  # one BLAS thread a computation: more get in each other's way
-    database = open_database(settings.database_address, settings.database_connections)
-    arrays = ArrayCache(settings.cache_bytes)
-    models = Models(database, arrays, settings.model_bytes)
-    jobs = Jobs(settings.engine_threads, settings.engine_queue)
-    return Resources(settings, database, arrays, models, jobs, snapshots=Jobs(1, settings.engine_queue))
 
 
 @asynccontextmanager
@@ -111,16 +98,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.streams.end_on_signals()
     yield
     app.state.streams.ending = True
-    app.state.resources.jobs.close()
-    app.state.resources.snapshots.close()
-    app.state.resources.database.dispose()
+    app.state.resources.close()
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's document plus the shape of problems, which no route returns by type."""
+    """FastAPI's document, plus the shapes that no route names as its type."""
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        document["paths"] = dict(sorted(document["paths"].items(), key=_place))
+        document["paths"] = dict(sorted(document["paths"].items(), key=_position))
         for shape in (Problem, ReportsIn, ReportIn):
             described = shape.model_json_schema(ref_template="#/components/schemas/{model}")
             document["components"]["schemas"] |= described.pop("$defs", {}) | {shape.__name__: described}
@@ -128,7 +113,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     return app.openapi_schema
 
 
-def _place(described: tuple[str, dict[str, Any]]) -> int:
-    """Where an address and its operations are documented."""
+def _position(described: tuple[str, dict[str, Any]]) -> int:
+    """The position of an address in the document."""
     tags = [tag for routes in ROUTES for tag in routes.router.tags]
     return tags.index(next(iter(described[1].values()))["tags"][0])

@@ -31,8 +31,8 @@ class Settings(BaseSettings):
         description='Host names this server answers to, as a JSON list; ["*"] for any.',
     )
     workers: int = Field(default=1, ge=1, le=64, description="Server processes.")
-    database_connections: int = Field(default=10, ge=2, le=200, description="Connections per process.")
-    max_body_bytes: int = Field(default=512 * 2**20, ge=1024, description="Largest body, for uploads.")
+    database_connections: int = Field(default=10, ge=2, le=200, description="Database connections per process.")
+    max_body_bytes: int = Field(default=512 * 2**20, ge=1024, description="Largest request body, for uploads.")
     max_json_bytes: int = Field(default=32 * 2**20, ge=1024, description="Largest JSON body.")
     max_candidates: int = Field(default=2_000_000, ge=1, description="Most candidates in a study.")
     max_columns: int = Field(default=5_000, ge=1, description="Most columns of a candidate.")
@@ -44,25 +44,29 @@ class Settings(BaseSettings):
     max_requests_per_second: float = Field(
         default=200,
         ge=0,
-        description="Requests a second that one key may send for long, per process; 0 for any number.",
+        description="Sustained requests per second of one key, per process; 0 for no limit.",
     )
     body_seconds: float = Field(
-        default=30, gt=0, description="How long a body may take to come, and a second more for every 10 kB of it."
+        default=30, gt=0, description="Seconds a body may take to arrive, plus one for every 10 kB of it."
     )
     max_streams: int = Field(default=200, ge=0, description="Open event streams, per process.")
     max_streams_per_key: int = Field(default=100, ge=0, description="Open event streams of one key, per process.")
     keep_answers_days: int = Field(
         default=30,
         ge=1,
-        description="How long an Idempotency-Key is remembered; older ones go at the next start.",
+        description="Days an Idempotency-Key is remembered; each start deletes older ones.",
     )
-    log_format: Literal["json", "console"] = Field(default="json", description="How log lines look.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="Least level logged.")
+    log_format: Literal["json", "console"] = Field(
+        default="json", description="Format of log lines: `json` or `console`."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Lowest level that is logged."
+    )
 
-    development: bool = Field(default=False, description="Allow what no real server may do; loopback only.")
+    development: bool = Field(default=False, description="Allow settings for development; loopback only.")
     failpoints: dict[str, PositiveInt] = Field(
         default={},
-        description='Places at which the process kills itself, as JSON: {"before-commit": 3} at the third time.',
+        description='Where the process kills itself, as JSON: {"before-commit": 3} the third time it gets there.',
     )
 
     @model_validator(mode="after")

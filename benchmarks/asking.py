@@ -14,14 +14,17 @@ import numpy as np
 from fastapi.testclient import TestClient
 from sqlalchemy import delete
 
+from app.compute import local
+from app.compute.ledger_states import LedgerPrefix
+from app.compute.models import Models
+from app.domain.batches import BatchSize
 from app.main import create_app
-from app.services import ask
-from app.services.bridge.drafting import Wanted, draft
-from app.services.bridge.models import Models
+from app.modelling.drafting import draft
 from app.services.resources import Resources
+from app.services.workflows import ask
 from app.settings import Settings
 from app.storage import studies
-from app.storage.tables import engine_states
+from app.storage.tables import snapshot_blobs, snapshots
 from benchmarks.datasets import Problem
 from tests.server import Server, running
 
@@ -126,9 +129,9 @@ def _split(folder: Path, study: str) -> Figures:
         client.get(f"/v1/studies/{study}/summary").raise_for_status()
         client.post(f"/v1/studies/{study}/observations", json={"candidate": "1", "value": 0.5}).raise_for_status()
         with (
-            patch.object(ask, "_basis", timed("read", ask._basis)),  # noqa: SLF001
+            patch.object(ask, "_read_basis", timed("read", ask._read_basis)),  # noqa: SLF001
             patch.object(Models, "at", timed("model", Models.at)),
-            patch.object(ask, "draft", timed("choice", draft)),
+            patch.object(local, "draft", timed("choice", draft)),
             patch.object(ask, "_issue", timed("commit", ask._issue)),  # noqa: SLF001
         ):
             wanted = {"worker": "split", "min_size": BATCH, "max_size": BATCH, "wait": 600}
@@ -145,7 +148,8 @@ def _cold_start(folder: Path, study: str) -> Figures:
         snapshot = _next_batch(resources, study)
     with _process(folder) as resources:
         with resources.database.write() as connection:
-            connection.execute(delete(engine_states))
+            for table in (snapshot_blobs, snapshots):
+                connection.execute(delete(table))
         rebuild = _next_batch(resources, study)
     return {"from snapshot": snapshot, "rebuild": rebuild, "rebuild / snapshot": rebuild / snapshot}
 
@@ -156,9 +160,8 @@ def _keep_model(resources: Resources, name: str) -> None:
         study = studies.find(connection, name)
         if study is None:
             raise LookupError(name)
-        last = resources.models.tally(connection, study).issued[-1]
-        basis = resources.models.tally(connection, study, last.basis_seq)
-    resources.models.save(study, resources.models.at(study, basis))
+        basis = resources.ledger_states.read(connection, study.id, study.seq).bases[-1]
+    resources.models.save(LedgerPrefix(study.id, basis.seq, basis.hash))
 
 
 def _next_batch(resources: Resources, name: str) -> float:
@@ -167,6 +170,6 @@ def _next_batch(resources: Resources, name: str) -> float:
         study = studies.find(connection, name)
         if study is None:
             raise LookupError(name)
-        tally = resources.models.tally(connection, study)
-    draft(resources.models.at(study, tally), Wanted(len(tally.issued) + 1, BATCH, BATCH))
+        state = resources.ledger_states.read(connection, study.id, study.seq)
+    resources.compute.compute_batch(LedgerPrefix(study.id, state.seq, state.head), BatchSize(BATCH, BATCH))
     return (perf_counter() - started) * 1e3

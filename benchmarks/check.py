@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.engine.arrays import Numbers
+from app.arrays import IndexArray
 from benchmarks.experiment import Experiment, run_engine, run_literal
 from tests.engine.oracle_runs import Problem, algorithm_1
 
@@ -33,7 +33,7 @@ class Check:
 
 def check(experiment: Experiment) -> Check:
     """The whole run three times; the dictionary strictly as drawn, for that is what the paper says."""
-    strict = replace(experiment, settings=experiment.settings.but(resparsify="strict"))
+    strict = replace(experiment, settings=experiment.settings.replace(resparsify="strict"))
     return Check(run_naive(strict), _plain(run_literal(strict).batches), _plain(run_engine(strict).batches))
 
 
@@ -55,5 +55,5 @@ def run_naive(experiment: Experiment) -> list[list[int]]:
     return algorithm_1(problem, s.rule, experiment.first.tolist(), experiment.horizon).batches
 
 
-def _plain(batches: list[Numbers]) -> list[list[int]]:
+def _plain(batches: list[IndexArray]) -> list[list[int]]:
     return [batch.tolist() for batch in batches]

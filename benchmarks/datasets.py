@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.engine.arrays import Array
+from app.arrays import FloatArray
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data"
 """Where the sets are looked for unless told otherwise: beside the repository."""
@@ -33,9 +33,9 @@ class Problem:
     """Candidates with a known objective."""
 
     name: str
-    X: Array
+    X: FloatArray
     """(A, d) features, standardised."""
-    f: Array
+    f: FloatArray
     """(A,) objective in [0, 1], larger is better."""
 
 
@@ -56,10 +56,10 @@ def generated(A: int, d: int, seed: int = 0) -> Problem:
     return Problem("generated", standardised(X), np.asarray((f - np.min(f)) / np.ptp(f)))
 
 
-def standardised(X: Array) -> Array:
+def standardised(X: FloatArray) -> FloatArray:
     """Every column with mean 0 and deviation 1; constant columns become 0."""
     deviation = X.std(axis=0)
-    scaled: Array = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+    scaled: FloatArray = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
     return scaled
 
 
@@ -84,7 +84,7 @@ def columns(name: str, folder: Path = FOLDER) -> list[tuple[str, ...]]:
     return list(zip(*rows, strict=True))
 
 
-def encoded(column: tuple[str, ...]) -> list[Array]:
+def encoded(column: tuple[str, ...]) -> list[FloatArray]:
     """One column of numbers, or one column of 0 and 1 for every category."""
     try:
         return [np.array(column, dtype=float)]

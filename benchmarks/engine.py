@@ -97,7 +97,7 @@ def _scaling(options: argparse.Namespace) -> dict[str, Any]:
 def _experiment(options: argparse.Namespace, horizon: int) -> Experiment:
     problem = _problem(options)
     made = Experiment.of_the_paper(problem, options.rule, horizon, options.exploration, options.seed)
-    return Experiment(problem, made.settings.but(resparsify=options.resparsify), horizon, options.exploration)
+    return Experiment(problem, made.settings.replace(resparsify=options.resparsify), horizon, options.exploration)
 
 
 def _problem(options: argparse.Namespace) -> Problem:

@@ -10,10 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from app.engine import Ask, Settings, State, alpha, choose, measure, rng_at, start
-from app.engine.arrays import Array, Flags, Numbers
+from app.arrays import BoolArray, FloatArray, IndexArray
+from app.engine import Ask, EngineSettings, State, alpha, choose, measure, rng_at, start
 from app.engine.kernels import Gaussian
-from app.engine.settings import Rule
+from app.engine.settings import RuleName
 from benchmarks import literal
 from benchmarks.datasets import Problem
 
@@ -26,8 +26,8 @@ BANDWIDTHS = defaultdict(lambda: 10.0, abalone=17.5, cadata=12.5)
 class Trace:
     """What a run did, batch by batch; batch 0 is the random start."""
 
-    batches: list[Numbers] = field(default_factory=list)
-    dictionaries: list[Numbers] = field(default_factory=list)
+    batches: list[IndexArray] = field(default_factory=list)
+    dictionaries: list[IndexArray] = field(default_factory=list)
     """The one in force after each batch."""
     seconds: list[float] = field(default_factory=list)
     """Time since the start, after each batch."""
@@ -49,39 +49,43 @@ class Experiment:
     """A problem, the settings, and all randomness of the measurements."""
 
     problem: Problem
-    settings: Settings
+    settings: EngineSettings
     horizon: int
     exploration: float = 1.0
     """Multiplies the alpha of Theorem 2; 1 is the theory."""
 
     @classmethod
-    def of_the_paper(cls, problem: Problem, rule: Rule, horizon: int, exploration: float, seed: int) -> "Experiment":
+    def of_the_paper(
+        cls, problem: Problem, rule: RuleName, horizon: int, exploration: float, seed: int
+    ) -> "Experiment":
         """λ = ξ², F = 1, δ = 1/T, q̄ = 2, C̃ = 2, and the paper's bandwidth."""
         kernel = Gaussian(BANDWIDTHS[problem.name])
-        settings = Settings(kernel, lam=NOISE**2, xi=NOISE, F=1.0, delta=1 / horizon, rule=rule, seed=seed)
+        settings = EngineSettings(kernel, lam=NOISE**2, xi=NOISE, F=1.0, delta=1 / horizon, rule=rule, seed=seed)
         return cls(problem, settings, horizon, exploration)
 
     @property
-    def first(self) -> Numbers:
+    def first(self) -> IndexArray:
         """Two random first candidates."""
         chosen = rng_at(self.settings.seed, "first", 0).choice(len(self.problem.f), 2, replace=False)
         return chosen.astype(np.int64)
 
-    def values(self, batch: Numbers, before: int) -> Array:
+    def values(self, batch: IndexArray, before: int) -> FloatArray:
         """Noisy measurements of a batch, `before` others having been made."""
-        noisy: Array = self.problem.f[batch] + self._noise[before : before + len(batch)]
+        noisy: FloatArray = self.problem.f[batch] + self._noise[before : before + len(batch)]
         return noisy
 
     @cached_property
-    def _noise(self) -> Array:
+    def _noise(self) -> FloatArray:
         return rng_at(self.settings.seed, "noise", 0).normal(scale=NOISE, size=self.horizon)
 
-    def draw(self, step: int, measured: Numbers, chances: Array) -> Flags:
+    def draw(self, step: int, measured: IndexArray, chances: FloatArray) -> BoolArray:
         """The engine's own draw of the dictionary, for the other implementations."""
-        drawn: Flags = rng_at(self.settings.seed, "dictionary", step).random(len(self.problem.f))[measured] < chances
+        drawn: BoolArray = (
+            rng_at(self.settings.seed, "dictionary", step).random(len(self.problem.f))[measured] < chances
+        )
         return drawn
 
-    def regret_ratio(self, batches: list[Numbers]) -> float:
+    def regret_ratio(self, batches: list[IndexArray]) -> float:
         """Cumulative regret over that of uniform choice in expectation."""
         f = self.problem.f
         picks = np.concatenate(batches)
@@ -98,7 +102,7 @@ def run_engine(experiment: Experiment) -> Trace:
     return trace
 
 
-def _take(state: State, experiment: Experiment, batch: Numbers, trace: Trace, began: float) -> State:
+def _take(state: State, experiment: Experiment, batch: IndexArray, trace: Trace, began: float) -> State:
     after = measure(state, batch, experiment.values(batch, int(state.counts.sum())), expected=False)
     trace.batches.append(batch)
     trace.dictionaries.append(after.S)
@@ -106,18 +110,18 @@ def _take(state: State, experiment: Experiment, batch: Numbers, trace: Trace, be
     return after
 
 
-def run_literal(experiment: Experiment, dictionaries: list[Numbers] | None = None) -> Trace:
+def run_literal(experiment: Experiment, dictionaries: list[IndexArray] | None = None) -> Trace:
     """The paper's own form, with its own draws, or with given dictionaries in their place: then the same steps."""
     began = time.process_time()
     seconds: list[float] = []
 
-    def given(step: int, measured: Numbers, chances: Array) -> Flags:
+    def given(step: int, measured: IndexArray, chances: FloatArray) -> BoolArray:
         """Beyond the last given dictionary (a rounding made one more batch) its own draw."""
         if dictionaries and step < len(dictionaries):
             return np.isin(measured, dictionaries[step])
         return experiment.draw(step, measured, chances)
 
-    def values(batch: Numbers, before: int) -> Array:
+    def values(batch: IndexArray, before: int) -> FloatArray:
         seconds.append(time.process_time() - began)
         return experiment.values(batch, before)
 

@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from app.services.intake.csv_file import read_csv
-from app.services.intake.npy import read_npy
+from app.services.intake.csv_reading import read_csv
+from app.services.intake.npy_reading import read_npy
 
 _RUNS = 5
 _STATUS = Path("/proc/self/status")

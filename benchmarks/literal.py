@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
-from app.engine.arrays import Array, Flags, Numbers
-from app.engine.settings import Settings
+from app.arrays import BoolArray, FloatArray, IndexArray
+from app.engine.settings import EngineSettings
 
-Measure = Callable[[Numbers, int], Array]
+Measure = Callable[[IndexArray, int], FloatArray]
 """Values of a batch, given its candidates and how many measurements came before."""
 
-Draw = Callable[[int, Numbers, Array], Flags]
+Draw = Callable[[int, IndexArray, FloatArray], BoolArray]
 """Which measured candidates, with these probabilities, enter the n-th dictionary."""
 
 
@@ -26,15 +26,15 @@ Draw = Callable[[int, Numbers, Array], Flags]
 class Run:
     """Everything measured so far, and what each batch looked like."""
 
-    settings: Settings
-    X: Array
-    counts: Numbers
-    sums: Array
+    settings: EngineSettings
+    X: FloatArray
+    counts: IndexArray
+    sums: FloatArray
     exploration: float = 1.0
     """Multiplies the alpha of the theory."""
     information: float = 0.0
-    batches: list[Numbers] = field(default_factory=list)
-    dictionaries: list[Numbers] = field(default_factory=list)
+    batches: list[IndexArray] = field(default_factory=list)
+    dictionaries: list[IndexArray] = field(default_factory=list)
     """The one drawn after each batch."""
 
 
@@ -42,23 +42,23 @@ class Run:
 class Frozen:
     """What stands still inside a batch, and V⁻¹ and the UCBs, which do not."""
 
-    Z: Array
+    Z: FloatArray
     """(A, m) rows z(x) = K_S^{+/2} k_S(x)."""
-    V_inv: Array
+    V_inv: FloatArray
     """(m, m) of all measurements and the batch so far."""
-    mean: Array
-    residual: Array
+    mean: FloatArray
+    residual: FloatArray
     """(A,) (k(x, x) − zᵀz)/λ."""
-    leverage: Array
+    leverage: FloatArray
     """(A,) at the last feedback."""
 
 
 def run(
-    X: Array,
-    settings: Settings,
+    X: FloatArray,
+    settings: EngineSettings,
     measure: Measure,
     draw: Draw,
-    first: Numbers,
+    first: IndexArray,
     horizon: int,
     exploration: float = 1.0,
 ) -> Run:
@@ -74,14 +74,14 @@ def run(
     return made
 
 
-def _feedback(made: Run, leverage: Array, batch: Numbers, measure: Measure, draw: Draw) -> Frozen:
+def _feedback(made: Run, leverage: FloatArray, batch: IndexArray, measure: Measure, draw: Draw) -> Frozen:
     """Lines 10–18 of Algorithm 1; `leverage` is that of the start of the batch."""
     np.add.at(made.sums, batch, measure(batch, int(made.counts.sum())))
     np.add.at(made.counts, batch, 1)
     made.information += float(np.log1p(3 * leverage[batch]).sum())
     measured = np.flatnonzero(made.counts)
     p = np.minimum(1, (made.settings.q_bar or 2.0) * leverage[measured])
-    chances: Array = 1.0 - (1.0 - p) ** made.counts[measured]
+    chances: FloatArray = 1.0 - (1.0 - p) ** made.counts[measured]
     drawn = draw(len(made.batches), measured, chances)
     S = measured[drawn] if drawn.any() else measured[[np.argmax(leverage[measured])]]
     made.batches.append(batch)
@@ -89,7 +89,7 @@ def _feedback(made: Run, leverage: Array, batch: Numbers, measure: Measure, draw
     return _posterior(made, S)
 
 
-def _posterior(made: Run, S: Numbers) -> Frozen:
+def _posterior(made: Run, S: IndexArray) -> Frozen:
     """Equations nyst-post-gp*: everything afresh, O(A·m²)."""
     s, X = made.settings, made.X
     eigenvalues, U = eigh(s.kernel.matrix(X[S], X[S]))
@@ -106,7 +106,7 @@ def _posterior(made: Run, S: Numbers) -> Frozen:
     return Frozen(Z, V_inv, Z @ (V_inv @ (made.sums[J] @ Z[J])), residual, leverage)
 
 
-def _batch(made: Run, frozen: Frozen, room: int) -> Numbers:
+def _batch(made: Run, frozen: Frozen, room: int) -> IndexArray:
     """Lines 4–8 of Algorithm 1 with lazy UCBs."""
     alpha = _alpha(made)
     ucb = frozen.mean + alpha * np.sqrt(frozen.leverage)
@@ -136,14 +136,14 @@ def _absorb(frozen: Frozen, x: int) -> None:
     frozen.V_inv -= np.outer(a, a / (1 + frozen.Z[x] @ a))
 
 
-def _leverage(frozen: Frozen, numbers: Numbers) -> Array:
+def _leverage(frozen: Frozen, numbers: IndexArray) -> FloatArray:
     """σ̃²_t of some candidates, (n,)."""
     Z = frozen.Z[numbers]
-    leverage: Array = frozen.residual[numbers] + np.einsum("ij,ij->i", Z @ frozen.V_inv, Z)
+    leverage: FloatArray = frozen.residual[numbers] + np.einsum("ij,ij->i", Z @ frozen.V_inv, Z)
     return leverage
 
 
-def _refresh(frozen: Frozen, ucb: Array, numbers: Numbers, alpha: float) -> None:
+def _refresh(frozen: Frozen, ucb: FloatArray, numbers: IndexArray, alpha: float) -> None:
     ucb[numbers] = frozen.mean[numbers] + alpha * np.sqrt(_leverage(frozen, numbers))
 
 

@@ -21,7 +21,7 @@ import httpx
 import numpy as np
 import psycopg
 
-from app.storage.sqlite import driver
+from app.storage.dialects import sqlite_driver
 from benchmarks.traffic import Measured, prepare, send_steadily, watched
 from tests import postgres
 from tests.server import Server, running
@@ -118,7 +118,7 @@ def _database(name: str, folder: Path) -> Iterator[tuple[str | None, tuple[float
 
 
 def _sqlite(path: Path) -> Any:
-    connection = driver().connect(str(path), isolation_level=None)
+    connection = sqlite_driver().connect(str(path), isolation_level=None)
     for setting in ("journal_mode = WAL", "synchronous = FULL"):
         connection.execute(f"PRAGMA {setting}")
     return connection

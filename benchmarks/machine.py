@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.engine.arrays import Array
+from app.arrays import FloatArray
 from benchmarks.experiment import Trace
 
 REPEATS = 7
@@ -42,7 +42,7 @@ def least_seconds(trace: Trace, A: int, rates: Rates) -> float:
     return total
 
 
-def _best(left: Array, Z: Array) -> float:
+def _best(left: FloatArray, Z: FloatArray) -> float:
     """Seconds of left @ Z."""
     times = []
     for _ in range(REPEATS):

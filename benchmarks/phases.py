@@ -7,18 +7,18 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from app.engine import events
+from app.engine import lifecycle
 from benchmarks import experiment
 
 WATCHED: dict[str, tuple[Any, str]] = {
     "choose": (experiment, "choose"),
     "measure": (experiment, "measure"),
-    "draw": (events, "draw"),
-    "remove": (events, "remove"),
-    "update": (events, "update"),
-    "from_scratch": (events, "from_scratch"),
+    "draw": (lifecycle, "draw"),
+    "downdate": (lifecycle, "downdate"),
+    "update": (lifecycle, "update"),
+    "from_scratch": (lifecycle, "from_scratch"),
 }
-"""draw, remove, update and from_scratch are parts of measure."""
+"""draw, downdate, update and from_scratch are parts of measure."""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import psycopg
 
-from app.storage.sqlite import driver
+from app.storage.dialects import sqlite_driver
 from benchmarks.asking import Figures, client_of
 from tests import postgres
 from tests.server import running
@@ -63,7 +63,7 @@ def _rate(count: int, work: Callable[[], Any]) -> float:
 
 
 def _raw_sqlite(folder: Path) -> float:
-    connection: Any = driver().connect(str(folder / "raw.sqlite3"), isolation_level=None)
+    connection: Any = sqlite_driver().connect(str(folder / "raw.sqlite3"), isolation_level=None)
     for setting in ("journal_mode = WAL", "synchronous = FULL"):
         connection.execute(f"PRAGMA {setting}")
     connection.execute("CREATE TABLE t (n INTEGER PRIMARY KEY, value REAL)")

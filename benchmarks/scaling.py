@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from app.engine import Ask, Settings, State, choose, measure, start_from
+from app.engine import Ask, EngineSettings, State, choose, measure, start_from
 from app.engine.kernels import Gaussian
 from benchmarks.datasets import generated
 
@@ -48,7 +48,7 @@ def members(sizes: Sequence[int] = (50, 100, 200, 400)) -> dict[str, Any]:
 def million(A: int = 1_000_000, d: int = 20, observations: int = 300) -> dict[str, Any]:
     """A million candidates: seconds of three batches in a row, and the peak memory over that of the features and Z."""
     X = np.random.default_rng(0).uniform(-1, 1, size=(A, d))
-    settings = Settings(Gaussian(10.0), lam=1e-3, xi=0.03, rule="global")
+    settings = EngineSettings(Gaussian(10.0), lam=1e-3, xi=0.03, rule="global")
     tracemalloc.start()
     began = time.process_time()
     state = start_from(X, settings, *_past(A, observations, 1))
@@ -74,7 +74,7 @@ def million(A: int = 1_000_000, d: int = 20, observations: int = 300) -> dict[st
 
 def _studied(A: int, distinct: int, times: int = 1, lam: float = 1e-3) -> State:
     """A study with `distinct` random candidates measured `times` each; the large q̄ makes all of them members."""
-    settings = Settings(Gaussian(1.0), lam=lam, xi=lam**0.5, q_bar=1e9)
+    settings = EngineSettings(Gaussian(1.0), lam=lam, xi=lam**0.5, q_bar=1e9)
     return start_from(generated(A, 8).X, settings, *_past(A, distinct, times))
 
 

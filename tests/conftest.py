@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from app.domain.access import Actor, Role
 from app.main import create_app
-from app.services.access import SERVER, create_key
+from app.services.use_cases.access import SERVER, create_key
 from app.settings import Settings
 from app.storage.database import Database, open_database
 from tests.databases import DIALECTS, Databases, some_databases

@@ -10,10 +10,10 @@ from typing import Any
 
 import uvicorn
 
-from app.cli.connections import Connection
+from app.cli.connections import HttpConnection
 from app.domain.access import Actor, Role
 from app.main import create_app
-from app.services.access import SERVER, create_key
+from app.services.use_cases.access import SERVER, create_key
 from app.settings import Settings
 from app.storage.database import open_database
 
@@ -40,7 +40,7 @@ def running(database_url: str, data: Path, **more: Any) -> Iterator[Live]:
     """A server on a migrated database, with an admin's key."""
     settings = Settings(data=data, database_url=database_url, database_connections=5, log_level="error", **more)
     app = create_app(settings)
-    config = uvicorn.Config(app, http=Connection, log_config=None, access_log=False, timeout_graceful_shutdown=1)
+    config = uvicorn.Config(app, http=HttpConnection, log_config=None, access_log=False, timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

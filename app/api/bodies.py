@@ -1,56 +1,148 @@
-"""A request is let in when its body is there: who sends slowly waits outside, and costs no more than a connection."""
+"""Bodies: JSON that is read strictly, and uploads that go to the disk.
 
-from collections import deque
+An upload is never whole in memory: it is hashed as it passes, and its files are deleted when the request ends. Small
+JSON does not touch the disk.
+"""
 
-from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
 
-from app.api import problems
-from app.domain.errors import Refusal
+from fastapi import Depends, Request, Response
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException
 
-ENOUGH = 1 << 16  # bytes of a body with which it is let in: what is larger is taken piece by piece
+from app.api.dependencies import IdempotencyKey, allowed, write_transactions
+from app.domain.access import Actor, Scope
+from app.domain.errors import Finding, Invalid, UnsupportedMediaType
+from app.services.intake import json_text
+from app.services.transactions import WriteTransactions
+
+PIECE = 1 << 20
+SMALL = 64 * 1024  # bytes of JSON that are read on the event loop
 
 
-class BodyAwaited:
-    """Waits for a small body, or for the beginning of a large one, before anybody looks at the request.
+class StrictRoute(APIRoute):
+    """A route whose JSON bodies are read strictly, large ones off the event loop."""
 
-    Its key costs a thread and a read: of five hundred who sent a head and then nothing, each was given both, and honest
-    requests waited behind them.
-    """
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+        async def strict(request: Request) -> Response:
+            return await handle(_StrictRequest(request.scope, request.receive))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _has_body(scope):
-            await self.app(scope, receive, send)
+        return strict
+
+
+class _StrictRequest(Request):
+    async def json(self) -> Any:
+        body = await self.body()
+        return json_text.loads(body) if len(body) <= SMALL else await run_in_threadpool(json_text.loads, body)
+
+
+@dataclass(frozen=True)
+class Spooled:
+    """The files of a body by name (a plain body is one file with an empty name), and the hash of them all."""
+
+    media_type: str
+    files: dict[str, Path]
+    digest: str
+    actor: Actor  # who sent it
+    json: bytes | None = None  # instead of files, if it is small
+
+
+def spooled(scope: Scope, *, json_in_memory: bool = False) -> Callable[..., AsyncIterator[Spooled]]:
+    """The dependency that writes a body to temporary files, once its sender is known to have the scope."""
+    return _spooled(scope, json_in_memory)
+
+
+@cache  # one dependency for all who name it: a body can be read only once
+def _spooled(scope: Scope, json_in_memory: bool) -> Callable[..., AsyncIterator[Spooled]]:
+    async def body(request: Request, actor: Annotated[Actor, Depends(allowed(scope))]) -> AsyncIterator[Spooled]:
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if json_in_memory and media_type == "application/json" and _is_small(request):
+            whole = await request.body()
+            yield Spooled(media_type, {}, sha256(whole).hexdigest(), actor, whole)
             return
-        try:
-            held = await _beginning(receive)
-        except Refusal as error:  # too large, or too slow
-            await problems.refusal(error, scope.get("request_id"))(scope, receive, send)
-            return
+        digest = sha256()
+        with TemporaryDirectory(prefix="nextbatch-") as folder:
+            if media_type == "multipart/form-data":
+                files = await _parts(request, Path(folder), digest)
+            else:
+                files = {"": await _whole(request, Path(folder) / "body", digest)}
+            yield Spooled(media_type, files, digest.hexdigest(), actor)
 
-        async def receiving() -> Message:
-            return held.popleft() if held else await receive()
-
-        await self.app(scope, receiving, send)
-
-
-def _has_body(scope: Scope) -> bool:
-    headers = Headers(scope=scope)
-    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+    return body
 
 
-async def _beginning(receive: Receive) -> deque[Message]:
-    held: deque[Message] = deque()
-    size, more = 0, True
-    while more and size < ENOUGH:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        held.append(message)
-        size += len(message.get("body", b""))
-        more = message.get("more_body", False)
-    return held
+def uploading(scope: Scope, *, json_in_memory: bool = False) -> Any:
+    """As `writing`, for a body that is spooled."""
+    body_of = spooled(scope, json_in_memory=json_in_memory)
+
+    async def dependency(
+        request: Request, body: Annotated[Spooled, Depends(body_of)], idempotency_key: IdempotencyKey = None
+    ) -> WriteTransactions:
+        return write_transactions(request, body.actor, idempotency_key, body.digest)
+
+    return Depends(dependency)
+
+
+def _is_small(request: Request) -> bool:
+    """Whether the declared length is small; it is an upper bound. A chunked body declares none."""
+    declared = request.headers.get("content-length", "")
+    return declared.isdecimal() and int(declared) <= SMALL
+
+
+async def _whole(request: Request, path: Path, digest: Any) -> Path:
+    with path.open("wb") as file:
+        held = bytearray()
+        async for piece in request.stream():
+            held += piece
+            if len(held) >= PIECE:
+                await run_in_threadpool(_take, file, digest, bytes(held))
+                held.clear()
+        _take(file, digest, bytes(held))
+    return path
+
+
+async def _parts(request: Request, folder: Path, digest: Any) -> dict[str, Path]:
+    """The files of a form, each under the name of its field."""
+    files: dict[str, Path] = {}
+    try:
+        form = await request.form(max_files=4, max_fields=4)
+    except MultiPartException:
+        raise Invalid([Finding("form", "The multipart form cannot be read.")]) from None
+    try:
+        for number, (name, part) in enumerate(form.multi_items()):
+            if not isinstance(part, UploadFile) or name in files:
+                raise Invalid([Finding("form", "Send every field of the form as one file.")])
+            files[name] = folder / str(number)
+            digest.update(f"{name}\n".encode())
+            with files[name].open("wb") as file:
+                while piece := await part.read(PIECE):
+                    await run_in_threadpool(_take, file, digest, piece)
+    finally:
+        await form.close()
+    return files
+
+
+def _take(file: Any, digest: Any, piece: bytes) -> None:
+    file.write(piece)
+    digest.update(piece)
+
+
+def candidate_files(body: Spooled) -> tuple[str, Path, Path | None]:
+    """Media type, candidates and (in a form beside `features`, a .npy) `keys`."""
+    if body.media_type != "multipart/form-data":
+        return body.media_type, body.files[""], None
+    if "features" not in body.files or body.files.keys() - {"features", "keys"}:
+        raise UnsupportedMediaType(
+            "A form has the file `features` (.npy) and may have the file `keys`, with one key per line."
+        )
+    return "application/x-npy", body.files["features"], body.files.get("keys")

@@ -1,7 +1,7 @@
-"""What a route asks for: a way to read or to write, for a key that has the scope. Access is checked here alone.
+"""What a route depends on: transactions for a key that has the scope. Access is checked only here.
 
-What waits for nothing is `async`: anything else costs a thread of the pool. FastAPI walks the whole tree of a route's
-dependencies for each request, what it has solved already included: so the tree is flat.
+A dependency that never blocks is `async`, because any other one takes a thread of the pool. FastAPI walks the whole
+tree of a route's dependencies for each request, including those it has resolved already, so the tree is flat.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,57 +16,53 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from app.api import sessions
-from app.api.limits import LongWork, Places, refuse_a_long_line, refuse_a_long_wait
+from app.api.limits import ConcurrencyLimit, LongWork, refuse_a_long_line, refuse_a_long_wait
 from app.domain.access import Actor, Key, Scope
-from app.domain.errors import Invalid, PreconditionRequired, Unauthenticated
-from app.domain.findings import Finding
-from app.services.access import authenticate
+from app.domain.errors import Finding, Invalid, PreconditionRequired, Unauthenticated
 from app.services.resources import Resources
-from app.services.transactions import Reading, Writing
+from app.services.transactions import ReadTransactions, WriteTransactions
+from app.services.use_cases.access import authenticate
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="key", description="An API key: `nb_…`")
 
 
-async def resources(request: Request) -> Resources:
-    found: Resources = request.app.state.resources
-    return found
+async def get_resources(request: Request) -> Resources:
+    resources: Resources = request.app.state.resources
+    return resources
 
 
-Known = Annotated[Resources, Depends(resources)]
+async def get_long_work(request: Request) -> LongWork:
+    long_work: LongWork = request.app.state.long_work
+    return long_work
 
 
-async def at_length(request: Request) -> LongWork:
-    found: LongWork = request.app.state.long_work
-    return found
+async def get_ask_limit(request: Request) -> ConcurrencyLimit:
+    limit: ConcurrencyLimit = request.app.state.ask_limit
+    return limit
 
 
-async def askers(request: Request) -> Places:
-    found: Places = request.app.state.askers
-    return found
-
-
-def _signed_in(request: Request, credentials: HTTPAuthorizationCredentials | None, arrived: float) -> Key:
+def _authenticated(request: Request, credentials: HTTPAuthorizationCredentials | None, arrived: float) -> Key:
     """The key in the Authorization header, else that of the browser's session."""
     refuse_a_long_wait(arrived)
-    spelling = credentials.credentials if credentials else sessions.key_of(request)
-    if spelling is None:
+    plaintext_key = credentials.credentials if credentials else sessions.key_of(request)
+    if plaintext_key is None:
         raise Unauthenticated
-    known: Resources = request.app.state.resources
-    with known.database.read() as connection:
-        return authenticate(connection, spelling)
+    resources: Resources = request.app.state.resources
+    with resources.database.read() as connection:
+        return authenticate(connection, plaintext_key)
 
 
 @cache
 def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
-    """The dependency that lets only keys with `scope` through, unless more wait than will be served soon."""
+    """The dependency that admits only keys with `scope`, and refuses all while too many requests wait."""
 
     async def actor(
         request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
     ) -> Actor:
         state = request.app.state
         refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
-        key = await run_in_threadpool(_signed_in, request, credentials, monotonic())
-        state.rates.count(key.id)
+        key = await run_in_threadpool(_authenticated, request, credentials, monotonic())
+        state.rate_limit.count(key.id)
         key.must(scope)
         return Actor(key, request.scope["request_id"])
 
@@ -75,10 +71,10 @@ def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
 
 
 def reading(scope: Scope) -> Any:
-    """`Annotated[Reading, reading(Scope.READ)]`"""
+    """`Annotated[ReadTransactions, reading(Scope.READ)]`"""
 
-    async def dependency(request: Request, actor: Annotated[Actor, Depends(allowed(scope))]) -> Reading:
-        return Reading(request.app.state.resources.database, actor)
+    async def dependency(request: Request, actor: Annotated[Actor, Depends(allowed(scope))]) -> ReadTransactions:
+        return ReadTransactions(request.app.state.resources.database, actor)
 
     return Depends(dependency)
 
@@ -94,20 +90,21 @@ IdempotencyKey = Annotated[
 
 
 def writing(scope: Scope) -> Any:
-    """`Annotated[Writing, writing(Scope.MANAGE)]`: with the request's Idempotency-Key, if it has one."""
+    """`Annotated[WriteTransactions, writing(Scope.MANAGE)]`, with the request's Idempotency-Key if it has one."""
 
     async def dependency(
         request: Request, actor: Annotated[Actor, Depends(allowed(scope))], idempotency_key: IdempotencyKey = None
-    ) -> Writing:
-        return writing_as(request, actor, idempotency_key, sha256(await request.body()).hexdigest())
+    ) -> WriteTransactions:
+        return write_transactions(request, actor, idempotency_key, sha256(await request.body()).hexdigest())
 
     return Depends(dependency)
 
 
-def writing_as(request: Request, actor: Actor, token: str | None, body_digest: str) -> Writing:
-    """What a request of this actor may write with; its identity is its method, its address and its body."""
+def write_transactions(request: Request, actor: Actor, token: str | None, body_digest: str) -> WriteTransactions:
+    """The transactions of a writing request, identified by its method, its address and its body."""
     identity = "\n".join((request.method, request.url.path, request.url.query, body_digest))
-    return Writing(request.app.state.resources.database, actor, token, sha256(identity.encode()).hexdigest())
+    fingerprint = sha256(identity.encode()).hexdigest()
+    return WriteTransactions(request.app.state.resources.database, actor, token, fingerprint)
 
 
 async def seen_version(
@@ -122,18 +119,18 @@ async def seen_version(
         return None
     version = if_match.strip('"')
     if not (version.isascii() and version.isdigit() and len(version) < 16):
-        raise Invalid([Finding("etag", "If-Match must be the ETag of an earlier answer.")])
+        raise Invalid([Finding("etag", "Write the ETag of an earlier answer in If-Match.")])
     return int(version)
 
 
-CanRead = Annotated[Reading, reading(Scope.READ)]
-CanExport = Annotated[Reading, reading(Scope.MANAGE)]
-CanCheck = Annotated[Reading, reading(Scope.READ)]
-CanAsk = Annotated[Writing, writing(Scope.ASK)]
-CanReport = Annotated[Writing, writing(Scope.REPORT)]
-CanManage = Annotated[Writing, writing(Scope.MANAGE)]
-CanListKeys = Annotated[Reading, reading(Scope.KEYS)]
-CanChangeKeys = Annotated[Writing, writing(Scope.KEYS)]
-AtLength = Annotated[LongWork, Depends(at_length)]
-Askers = Annotated[Places, Depends(askers)]
+CanRead = Annotated[ReadTransactions, reading(Scope.READ)]
+CanExport = Annotated[ReadTransactions, reading(Scope.MANAGE)]
+CanAsk = Annotated[WriteTransactions, writing(Scope.ASK)]
+CanReport = Annotated[WriteTransactions, writing(Scope.REPORT)]
+CanManage = Annotated[WriteTransactions, writing(Scope.MANAGE)]
+CanListKeys = Annotated[ReadTransactions, reading(Scope.KEYS)]
+CanChangeKeys = Annotated[WriteTransactions, writing(Scope.KEYS)]
+ResourcesDep = Annotated[Resources, Depends(get_resources)]
+RunLong = Annotated[LongWork, Depends(get_long_work)]
+AskLimit = Annotated[ConcurrencyLimit, Depends(get_ask_limit)]
 SeenVersion = Annotated[int | None, Depends(seen_version)]

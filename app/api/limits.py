@@ -1,6 +1,6 @@
-"""What a process takes on at the same time, and from one key; whatever is more is refused at once, with Retry-After.
+"""How much a process takes on at the same time, in all and from one key; more is refused with Retry-After.
 
-Short requests have the server's threads to themselves: asks wait without one, and long work has a few of its own.
+Short requests have the server's threads to themselves: a waiting ask holds none, and long work has a few of its own.
 """
 
 import asyncio
@@ -20,40 +20,41 @@ from app.domain.errors import Overloaded, TooManyRequests
 
 T = TypeVar("T")
 
-PATIENCE = 10.0  # seconds; who waited longer for a thread is told to come again, which takes no time
-BURST_SECONDS = 10  # what a key did not use, it may use later, up to so much
+MOST_SECONDS = 10.0  # a request that waited longer for a thread is refused, which takes no time
+BURST_SECONDS = 10  # requests that a key did not send it may send later, up to this many seconds' worth
 
 
-class Places:
-    """How many may be there at the same time: of all keys together, and of one."""
+class ConcurrencyLimit:
+    """How many may run at the same time: of all keys together, and of one key."""
 
-    def __init__(self, most: int, most_of_one: int | None = None) -> None:
+    def __init__(self, most: int, most_per_key: int | None = None) -> None:
         self._most = most
-        self._most_of_one = most if most_of_one is None else most_of_one
+        self._most_per_key = most if most_per_key is None else most_per_key
         self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def place(self, key_id: str, refusal: str | None = None) -> Iterator[None]:
-        """A place for as long as the block lasts."""
-        if self._taken.total() >= self._most or self._taken[key_id] >= self._most_of_one:
+    def slot(self, key_id: str, refusal: str | None = None) -> Iterator[None]:
+        """A slot for as long as the block lasts."""
+        if self._taken.total() >= self._most or self._taken[key_id] >= self._most_per_key:
             raise Overloaded(refusal)
         self._taken[key_id] += 1
         try:
             yield
         finally:
             self._taken[key_id] -= 1
-            self._taken += Counter()  # forgets those who have none
+            if not self._taken[key_id]:
+                del self._taken[key_id]
 
 
-class Rates:
-    """So many requests a second for each key in the long run, ten seconds' worth of them at once."""
+class RateLimit:
+    """A number of requests per second for each key in the long run, and ten seconds' worth of them at once."""
 
     def __init__(self, per_second: float) -> None:
         self._per_second = per_second
-        self._spent: dict[str, tuple[float, float]] = {}  # key → how many requests it is ahead, and when that was
+        self._spent: dict[str, tuple[float, float]] = {}  # key → how many requests it is ahead, and at what time
 
     def count(self, key_id: str) -> None:
-        """Count a request of this key, or refuse it; 0 a second is no limit."""
+        """Count a request of this key, or refuse it; 0 per second means no limit."""
         if not self._per_second:
             return
         now = monotonic()
@@ -65,7 +66,7 @@ class Rates:
 
 
 class LongWork:
-    """Runs what may take long on threads of its own: uploads, downloads, models of large studies."""
+    """Runs work that may take long on threads of its own: uploads, downloads, models of large studies."""
 
     def __init__(self, threads: int, most_waiting: int) -> None:
         self._threads = CapacityLimiter(threads)
@@ -83,7 +84,7 @@ class LongWork:
 
 
 async def finished(job: Future[Any], seconds: float) -> None:
-    """Wait until a job is done, but not longer; no thread waits meanwhile."""
+    """Wait until a job is done, at most so many seconds, without holding a thread."""
     done, loop = asyncio.Event(), asyncio.get_running_loop()
     job.add_done_callback(lambda _: loop.call_soon_threadsafe(done.set))
     with anyio.move_on_after(seconds):
@@ -91,12 +92,12 @@ async def finished(job: Future[Any], seconds: float) -> None:
 
 
 def refuse_a_long_line(threads: CapacityLimiter, most_waiting: int) -> None:
-    """Whoever would wait for too long is told at once."""
+    """Refuse a request immediately if too many wait before it."""
     if threads.statistics().tasks_waiting >= most_waiting:
         raise Overloaded
 
 
 def refuse_a_long_wait(arrived: float) -> None:
-    """Whoever did wait for too long is told so when the turn comes, and those behind get theirs sooner."""
-    if monotonic() - arrived > PATIENCE:
+    """Refuse a request that has waited too long when its turn comes, so that those behind it are served sooner."""
+    if monotonic() - arrived > MOST_SECONDS:
         raise Overloaded

@@ -1,10 +1,11 @@
 """What happens to every request, in plain ASGI: an id, a log line, a metric, limits, headers.
 
-Plain ASGI because Starlette's BaseHTTPMiddleware buffers streams and hides disconnects.
+It is plain ASGI because Starlette's BaseHTTPMiddleware buffers streams and hides disconnects.
 """
 
 import re
 from asyncio import CancelledError
+from collections import deque
 from time import monotonic, perf_counter
 from uuid import uuid4
 
@@ -17,9 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
 from app.api.metrics import Metrics
-from app.domain.errors import BodyTooLarge, BodyTooSlow, OutcomeUnknown, Overloaded, Unavailable, WrongOrigin
+from app.domain.errors import BodyTooLarge, BodyTooSlow, OutcomeUnknown, Overloaded, Refusal, Unavailable, WrongOrigin
 
 LEAST_BYTES_PER_SECOND = 10_000
+ENOUGH_BYTES = 1 << 16  # of a body, before its request is let in: the rest of a larger body is taken piece by piece
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
@@ -33,8 +35,8 @@ SECURITY_HEADERS = {
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
 
 
-class Observed:
-    """Outermost: names the request, times it, logs it, and turns a bug into a clean 500."""
+class RequestLog:
+    """The outermost layer: gives the request an id, times it, logs it, and turns a bug into a clean 500."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
@@ -52,19 +54,19 @@ class Observed:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                said = {name for name, _ in message["headers"]}
-                more = [header for header in _RAW_HEADERS if header[0] not in said]
+                given = {name for name, _ in message["headers"]}
+                more = [header for header in _RAW_HEADERS if header[0] not in given]
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *more]
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self.app(scope, receive, sending)
-            except CancelledError:  # the server ends, and waited as long as it may
+            except CancelledError:  # the server shuts down, and has waited as long as it may
                 if status:
                     raise
                 await problems.refusal(_cut_off(scope["method"]), request_id)(scope, receive, sending)
-            except ClientDisconnect:  # nobody is there to be answered
+            except ClientDisconnect:  # there is nobody to answer
                 structlog.get_logger().info("the client left")
             except Exception as error:
                 if _is_listener_gone(error):
@@ -78,7 +80,7 @@ class Observed:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "unmatched")
-        method = scope["method"] if scope["method"] in METHODS else "other"  # anybody can make up more
+        method = scope["method"] if scope["method"] in METHODS else "other"  # clients can invent others
         self.metrics.requests.labels(method, route, status).inc()
         self.metrics.seconds.labels(route).observe(seconds)
         structlog.get_logger().info(
@@ -87,17 +89,17 @@ class Observed:
 
 
 def _is_listener_gone(error: Exception) -> bool:
-    """What FastAPI's live stream raises when its client leaves while there is much to tell: nobody's fault."""
+    """Whether FastAPI's event stream failed because its client left: that is no bug."""
     return isinstance(error, ExceptionGroup) and error.split(BrokenResourceError)[1] is None
 
 
 def _cut_off(method: str) -> Unavailable:
-    """A thread may go on with what was asked, and commit it."""
-    return Overloaded("The server ends; try again.") if method in ("GET", "HEAD") else OutcomeUnknown()
+    """A thread may finish the work of a write, and commit it."""
+    return Overloaded("The server is shutting down. Try again.") if method in ("GET", "HEAD") else OutcomeUnknown()
 
 
 class HostAllowed:
-    """Answers only to the names it was given, so that no other site's page can reach a server on this machine."""
+    """Answers only to the host names it was given, so that no page of another site can reach a local server."""
 
     def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:
         self.app = app
@@ -115,7 +117,7 @@ class HostAllowed:
 
 
 class BodyLimited:
-    """Refuses a body above the limit: at once when it says its length, else as soon as it has sent too much.
+    """Refuses a body above the limit: by its declared length, else as soon as too much has arrived.
 
     JSON is read into memory and has a limit of its own; everything else goes to a temporary file.
     """
@@ -149,7 +151,7 @@ class BodyLimited:
 
 
 class BodyTimed:
-    """Refuses a body that trickles: it has some seconds, and a second more for every 10 kB that came."""
+    """Refuses a body that trickles in: it has some seconds, and one more for every 10 kB that arrived."""
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
         self.app = app
@@ -160,7 +162,7 @@ class BodyTimed:
 
         async def receiving() -> Message:
             nonlocal due, complete
-            if complete:  # what comes now is that the client left
+            if complete:  # the next message tells that the client left
                 return await receive()
             with anyio.move_on_after(due - monotonic()):
                 message = await receive()
@@ -170,3 +172,46 @@ class BodyTimed:
             raise BodyTooSlow
 
         await self.app(scope, receiving, send)
+
+
+class BodyAwaited:
+    """Waits for a small body, or for the beginning of a large one, before the request is looked at.
+
+    Checking its key takes a thread and a database read. A slow sender waits here instead, and costs a connection only.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not _has_body(scope):
+            await self.app(scope, receive, send)
+            return
+        try:
+            held = await _beginning(receive)
+        except Refusal as error:  # too large, or too slow
+            await problems.refusal(error, scope.get("request_id"))(scope, receive, send)
+            return
+
+        async def receiving() -> Message:
+            return held.popleft() if held else await receive()
+
+        await self.app(scope, receiving, send)
+
+
+def _has_body(scope: Scope) -> bool:
+    headers = Headers(scope=scope)
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+
+
+async def _beginning(receive: Receive) -> deque[Message]:
+    held: deque[Message] = deque()
+    size, more = 0, True
+    while more and size < ENOUGH_BYTES:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        held.append(message)
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
+    return held

@@ -1,11 +1,13 @@
-"""Problem documents (RFC 9457): one table of codes, one shape, for every error there is.
+"""Problem documents (RFC 9457): one table of codes and one shape for every error.
 
-Nothing that was sent is repeated: a problem says where, which rule, and how to mend it.
+A problem says where something is wrong, which rule it breaks and what to write instead. It never repeats a value that
+was sent.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from difflib import get_close_matches
 from errno import EDQUOT, ENOSPC
 from http import HTTPStatus
 from typing import Any
@@ -16,14 +18,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from app.api.schemas.shape import Request as RequestShape
 from app.domain import errors
-from app.domain.errors import AlreadyObserved, Invalid, Refusal, Unavailable
-from app.domain.findings import Finding
+from app.domain.errors import AlreadyObserved, Finding, Invalid, Refusal, Unavailable
 
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 100
 
-# code → status. A test holds it against the exceptions of the domain and against the documentation.
+# code → status. A test compares it with the exceptions of the domain and with the documentation.
 STATUSES: dict[str, int] = {
     errors.Malformed.code: 400,
     errors.JsonLimits.code: 400,
@@ -47,7 +49,9 @@ STATUSES: dict[str, int] = {
     errors.NoCandidates.code: 409,
     errors.CandidatesExhausted.code: 409,
     errors.AlreadyObserved.code: 409,
-    errors.StudyDeleted.code: 410,
+    errors.ObjectiveMeasured.code: 409,
+    errors.UnreadableEvent.code: 409,
+    errors.StudyGone.code: 410,
     errors.PreconditionFailed.code: 412,
     errors.BodyTooLarge.code: 413,
     errors.UnsupportedMediaType.code: 415,
@@ -90,7 +94,7 @@ def refusal(error: Refusal, request_id: str | None) -> Response:
     if isinstance(error, Unavailable):
         response.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, errors.BodyTooSlow):
-        response.headers["Connection"] = "close"  # the rest of the body need not come
+        response.headers["Connection"] = "close"  # the rest of the body is not needed
     if isinstance(error, errors.Unauthenticated):
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
@@ -105,8 +109,8 @@ def install(app: FastAPI) -> None:
 
 
 def internal_error(request_id: str | None) -> Response:
-    """A bug: the incident's id, nothing else."""
-    return problem("internal-error", "This is a bug of the server; its log has more under the request id.", request_id)
+    """A bug: the id of the request, and nothing else."""
+    return problem("internal-error", "The server has a bug. Its log tells more under this request id.", request_id)
 
 
 def invalid_payload(entries: Sequence[Any]) -> Invalid:
@@ -148,7 +152,7 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
 
 
 async def _on_system_error(request: Request, error: Exception) -> Response:
-    """The disk of temporary files may be full as well; anything else is a bug."""
+    """The disk with the temporary files may be full, too; anything else is a bug."""
     if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
         return await _on_refusal(request, errors.StorageFull())
     raise error
@@ -159,25 +163,52 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     if isinstance(error.__cause__, Refusal):  # FastAPI wraps what reading the body raised
         return refusal(error.__cause__, _request_id(request))
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        response = problem("method-not-allowed", "This address does not take that method.", _request_id(request))
+        response = problem("method-not-allowed", "This address does not accept that method.", _request_id(request))
         response.headers.update(error.headers or {})
         return response
     if error.status_code == HTTPStatus.NOT_FOUND:
         return refusal(errors.Missing(), _request_id(request))
-    return refusal(errors.Malformed("The request could not be read."), _request_id(request))
+    return refusal(errors.Malformed("The request cannot be read."), _request_id(request))
 
 
 def _plain(finding: Finding) -> Mapping[str, Any]:
     return {name: value for name, value in asdict(finding).items() if value is not None}
 
 
-# What pydantic would say by repeating the input, in our own words.
-_RULES = {
-    "union_tag_invalid": "Not one of the known kinds.",
+# What pydantic finds, in our own words; members of its context are filled in. Its own messages may repeat the input.
+_MESSAGES = {
+    "missing": "This field is required.",
+    "json_invalid": "This is not JSON.",
+    "union_tag_invalid": "This is not one of the known kinds.",
     "union_tag_not_found": "The kind is missing.",
-    "json_invalid": "Not JSON.",
+    "string_type": "Write text.",
+    "string_pattern_mismatch": "This text has a form or characters that are not allowed here.",
+    "string_too_long": "Write at most {max_length} characters.",
+    "string_too_short": "Write at least {min_length} character(s).",
+    "float_type": "Write a number.",
+    "float_parsing": "Write a number.",
+    "finite_number": "Write a finite number such as 83.1.",
+    "int_type": "Write a whole number.",
+    "int_parsing": "Write a whole number.",
+    "int_from_float": "Write a whole number.",
+    "int_parsing_size": "This number is too large.",
+    "bool_type": "Write true or false.",
+    "bool_parsing": "Write true or false.",
+    "list_type": "Write a list.",
+    "dict_type": "Write a JSON object.",
+    "model_type": "Write a JSON object.",
+    "model_attributes_type": "Write a JSON object.",
+    "greater_than": "Write a number above {gt}.",
+    "greater_than_equal": "Write a number of at least {ge}.",
+    "less_than": "Write a number below {lt}.",
+    "less_than_equal": "Write a number of at most {le}.",
+    "too_long": "List at most {max_length} items.",
+    "too_short": "List at least {min_length} item(s).",
+    "literal_error": "Use one of: {expected}.",
+    "enum": "Use one of: {expected}.",
+    "timezone_aware": "Give the time zone, as in 2026-05-04T13:30+02:00.",
+    "datetime_from_date_parsing": "Write date and time with a time zone, as in 2026-05-04T13:30+02:00.",
 }
-
 
 _PLACES = {"body", "path", "query", "header", "cookie"}
 
@@ -185,8 +216,24 @@ _PLACES = {"body", "path", "query", "header", "cookie"}
 def _finding(entry: Mapping[str, Any]) -> Finding:
     kind: str = entry["type"]
     place, *path = entry["loc"] if entry["loc"] and entry["loc"][0] in _PLACES else ("body", *entry["loc"])
-    message = _RULES.get(kind, entry["msg"].removeprefix("Value error, "))
+    if kind == "extra_forbidden":
+        message = _unknown_field(str(path[-1]))
+    elif kind in _MESSAGES:
+        message = _MESSAGES[kind].format(**entry.get("ctx", {}))
+    else:
+        message = entry["msg"].removeprefix("Value error, ")
     if place == "body":
         pointer = "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
         return Finding(kind, message, pointer=pointer)
     return Finding(kind, f"{place} {'.'.join(map(str, path))}: {message}")
+
+
+def _unknown_field(name: str) -> str:
+    """Suggest the field that was probably meant."""
+    known = {field for shape in RequestShape.__subclasses__() for field in _fields_of(shape)}
+    close = get_close_matches(name, sorted(known), n=1)
+    return f"There is no such field. Did you mean `{close[0]}`?" if close else "There is no such field."
+
+
+def _fields_of(shape: type[RequestShape]) -> set[str]:
+    return set(shape.model_fields).union(*(_fields_of(special) for special in shape.__subclasses__()))

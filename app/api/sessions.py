@@ -1,6 +1,6 @@
 """A browser's session: the key in a cookie that scripts cannot read, and writes only from our own page.
 
-docs/decisions/page-session.md says why the cookie carries the key itself.
+docs/decisions/0015-page-session.md says why the cookie carries the key itself.
 """
 
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ _READS = ("GET", "HEAD", "OPTIONS")
 
 
 def start(response: Response, request: Request, key: str, *, remember: bool) -> None:
-    """Until the browser closes, or for a month on a device that stays."""
+    """Keep the key until the browser closes, or for a month if the device is to be remembered."""
     response.set_cookie(
         COOKIE,
         key,
@@ -42,7 +42,7 @@ def key_of(request: Request) -> str | None:
 
 
 def must_be_our_own_page(request: Request) -> None:
-    """What browsers say of where a request comes from; scripts of other sites cannot make it up."""
+    """Refuse what another site's page sent. Browsers tell where a request comes from; scripts cannot forge that."""
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site is not None:
@@ -50,4 +50,4 @@ def must_be_our_own_page(request: Request) -> None:
     else:
         ours = origin is not None and urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
     if not ours:
-        raise Denied("With a session only the server's own page may write; elsewhere send the key itself.")
+        raise Denied("A browser's session writes only from the server's own page. Elsewhere, send the API key itself.")

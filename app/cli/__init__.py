@@ -1,22 +1,26 @@
-"""The `nextbatch` command. Errors leave as one clear line and an exit code, never as a traceback.
+"""The `nextbatch` command. Every error is one clear line and an exit code, never a traceback.
 
-Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 the server is not reachable or cannot now; 4 a check found
+Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 the server cannot be reached or is busy; 4 a check found
 something.
 
-The modules of this package load the database and the engine inside the functions that need them: a remote command, a
-completion and `--help` do without.
+The modules of this package import the database and the engine inside the functions that need them, so that a remote
+command, a completion and `--help` start fast.
 """
 
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
 from app.cli import bench, checking, copies, keys, serving, studies
-from app.cli.demo import command as demonstration
+from app.cli.demo.command import demo
+from app.cli.printing import console
 from app.domain.errors import Refusal
 from nextbatch import NextbatchError, Unavailable, Unreachable
 
@@ -49,7 +53,7 @@ _PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "healthcheck": serving.healthcheck,
         "backup": copies.backup,
         "restore": copies.restore,
-        "demo": demonstration.demo,
+        "demo": demo,
     },
 }
 for _panel, _commands in _PANELS.items():
@@ -60,17 +64,37 @@ command.add_typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"nextbatch-server {version('nextbatch-server')}")
+        raise typer.Exit
+
+
+@command.callback()
+def options(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """The next batch of experiments, as a service."""
+
+
 def main() -> None:
     try:
         command()
     except ValidationError as error:
-        _give_up("; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}".removeprefix(": ") for e in error.errors()))
+        _exit("; ".join(_setting_error(detail) for detail in error.errors()))
     except (Unreachable, Unavailable) as error:
-        _give_up(str(error), TRY_LATER)
+        _exit(str(error), TRY_LATER)
     except (Refusal, NextbatchError, RuntimeError, OSError, ValueError) as error:
-        _give_up(str(error))
+        _exit(str(error))
 
 
-def _give_up(message: str, code: int = FAILED) -> None:
+def _setting_error(error: ErrorDetails) -> str:
+    name = ".".join(str(part) for part in error["loc"])
+    return f"{name}: {error['msg']}" if name else error["msg"]
+
+
+def _exit(message: str, code: int = FAILED) -> None:
     Console(stderr=True, highlight=False).print(f"[bold red]nextbatch:[/] {escape(message)}")
     sys.exit(code)

@@ -1,104 +1,109 @@
-"""The bench from the command line: ask for a batch, report what came out, watch it happen."""
+"""The bench from the command line: ask for a batch, report results, watch a study live."""
 
+from collections import Counter
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
 
-from app.cli.connecting import AsJson, Key, StudyName, Url, opened
-from app.cli.printing import batch_table, console, errors, print_findings, print_json, table, waiting
-from nextbatch import Blocking, Reported, Study
+from app.cli.printing import batch_table, console, errors, print_json, print_warnings, spinner, table
+from app.cli.remote import AsJson, KeyOption, StudyName, Url, open_study
+from nextbatch import Reported, Study, Suggestion, SyncConnection
+from nextbatch.display import plural
 
 Sheet = Annotated[Path | None, typer.Option("--sheet", help="A CSV file.", dir_okay=False, show_default=False)]
 
 
 def ask(
     study: StudyName,
-    worker: Annotated[str, typer.Option(help="Who asks: a bench, a robot, a script.")] = "default",
-    min_size: Annotated[int | None, typer.Option(min=1, help="Fewest measurements wanted.")] = None,
-    max_size: Annotated[int | None, typer.Option(min=1, help="Most measurements wanted.")] = None,
+    worker: Annotated[str, typer.Option(help="Who will measure: a bench, a robot, a script.")] = "default",
+    min_size: Annotated[int | None, typer.Option(min=1, help="Smallest number of measurements.")] = None,
+    max_size: Annotated[int | None, typer.Option(min=1, help="Largest number of measurements.")] = None,
     sheet: Sheet = None,
-    comma: Annotated[bool, typer.Option("--comma", help="Decimal comma in the sheet.")] = False,
-    bom: Annotated[bool, typer.Option("--bom", help="Byte order mark, for some spreadsheet programs.")] = False,
+    comma: Annotated[bool, typer.Option("--comma", help="Write decimal commas into the sheet.")] = False,
+    bom: Annotated[bool, typer.Option("--bom", help="Write a byte order mark, for some spreadsheets.")] = False,
     url: Url = None,
-    key: Key = None,
+    key: KeyOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask for the next batch; print it, or write the sheet to fill in."""
-    with opened(study, url, key) as found, waiting("Choosing the next batch"):
-        batch = found.ask(worker, min_size=min_size, max_size=max_size)
+    with open_study(study, url, key) as opened, spinner("Choosing the next batch"):
+        batch = opened.ask(worker, min_size=min_size, max_size=max_size)
         if sheet is not None:
             batch.sheet(sheet, decimal="comma" if comma else "point", bom=bom)
     if sheet is not None:
-        errors.print(f"Batch {batch.number}: {batch.size} measurements in {sheet}.")
+        errors.print(f"Batch {batch.number}: {plural(batch.size, 'measurement')}, written to {sheet}.")
     elif as_json:
-        suggestions = [
-            {"suggestion": one.id, "key": one.key, "replicates": one.replicates, "state": one.state}
-            | {"features": one.features, "attributes": one.attributes}
-            for one in batch
-        ]
+        suggestions = [_suggestion_json(suggestion) for suggestion in batch]
         console.print_json(data={"number": batch.number, "worker": batch.worker, "suggestions": suggestions})
     else:
-        console.print(f"Batch {batch.number} for {batch.worker}: {batch.size} measurements.")
+        console.print(f"Batch {batch.number} for {batch.worker}: {plural(batch.size, 'measurement')}.")
         console.print(batch_table(batch))
+
+
+def _suggestion_json(suggestion: Suggestion[Any]) -> dict[str, Any]:
+    names = ("key", "replicates", "state", "features", "attributes")
+    return {"suggestion": suggestion.id} | {name: getattr(suggestion, name) for name in names}
 
 
 def report(
     study: StudyName,
-    what: Annotated[str | None, typer.Argument(help="A suggestion such as 3-1, or a candidate's key.")] = None,
-    value: Annotated[list[float] | None, typer.Argument(help="What was measured; several for replicates.")] = None,
+    target: Annotated[str | None, typer.Argument(help="A suggestion such as 3-1, or a candidate's key.")] = None,
+    value: Annotated[list[float] | None, typer.Argument(help="The measured value; several for replicates.")] = None,
     sheet: Sheet = None,
-    failed: Annotated[str | None, typer.Option(help="Why there is no value.")] = None,
+    failed: Annotated[str | None, typer.Option(help="Why the measurement failed.")] = None,
     note: Annotated[str | None, typer.Option(help="A remark.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Send the sheet without asking.")] = False,
-    duplicates: Annotated[str, typer.Option(help="keep, or skip values that look reported before.")] = "keep",
+    duplicates: Annotated[str, typer.Option(help="keep or skip values that were reported before.")] = "keep",
     url: Url = None,
-    key: Key = None,
+    key: KeyOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Report one result (`report my-study 3-1 0.83`), or a filled-in sheet (`report my-study --sheet FILE`)."""
-    if (sheet is None) == (what is None) or (what is not None and (value is None) == (failed is None)):
-        raise typer.BadParameter("give a suggestion or key with its value (or --failed REASON), or --sheet FILE")
+    if (sheet is None) == (target is None) or (target is not None and (value is None) == (failed is None)):
+        raise typer.BadParameter("Give a suggestion or a key with its value or --failed REASON, or give --sheet FILE.")
     skip: Literal["keep", "skip"] = "skip" if duplicates == "skip" else "keep"
-    with opened(study, url, key) as found:
+    with open_study(study, url, key) as opened:
         if sheet is not None:
-            done = _send_sheet(found, sheet, skip, sure=yes or as_json)
+            reported = _send_sheet(opened, sheet, skip, confirmed=yes or as_json)
         else:
-            said = {"failed": {"reason": failed}} if failed else {"values": value}
-            name = "suggestion" if _is_suggestion(what or "") else "key"
-            done = found.report({name: what, **said, "note": note}, duplicates=skip)
-    _show(done, as_json=as_json)
+            result = {"failed": {"reason": failed}} if failed else {"values": value}
+            name = "suggestion" if _is_suggestion(target or "") else "key"
+            reported = opened.report({name: target, **result, "note": note}, duplicates=skip)
+    _show(reported, as_json=as_json)
 
 
 def watch(
     study: StudyName,
-    after: Annotated[int | None, typer.Option(help="Begin after this event; by default with what comes next.")] = None,
-    most: Annotated[int | None, typer.Option(min=1, help="End after so many events.")] = None,
+    after: Annotated[int | None, typer.Option(help="Start after this event; by default with the next one.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many events.")] = None,
     url: Url = None,
-    key: Key = None,
+    key: KeyOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Watch a study live, event by event, until interrupted."""
-    with opened(study, url, key) as found, closing(found.events(after=after)) as events:
-        for event in islice(events, most):
+    with open_study(study, url, key) as opened, closing(opened.events(after=after)) as events:
+        for event in islice(events, limit):
             if as_json:
                 print_json(event)
             else:
-                when = f"{event.recorded_at:%H:%M:%S}"
-                console.print(f"{when}  {event.seq:>6}  [bold]{event.type}[/]  {escape(event.reason or '')}")
+                when, words = f"{event.recorded_at:%H:%M:%S}", escape(event.words or event.type)
+                console.print(f"{when}  {event.seq:>6}  [bold]{words}[/]  {escape(event.reason or '')}")
 
 
-def _send_sheet(study: Study[Blocking], sheet: Path, duplicates: Literal["keep", "skip"], *, sure: bool) -> Reported:
-    """A dry run first: its errors name rows, and nothing is stored before a person has agreed."""
-    with waiting("Checking the sheet"):
-        dry = study.report(sheet, dry_run=True, duplicates=duplicates)
-    if not sure:
-        _show(dry, as_json=False)
+def _send_sheet(
+    study: Study[SyncConnection], sheet: Path, duplicates: Literal["keep", "skip"], *, confirmed: bool
+) -> Reported:
+    """Check the sheet with a dry run, which names the rows that need correcting; send it after confirmation."""
+    with spinner("Checking the sheet"):
+        checked = study.report(sheet, dry_run=True, duplicates=duplicates)
+    if not confirmed:
+        _show(checked, as_json=False)
         typer.confirm("Report them?", abort=True)
-    with waiting("Reporting"):
+    with spinner("Reporting"):
         return study.report(sheet, duplicates=duplicates)
 
 
@@ -106,14 +111,10 @@ def _show(reported: Reported, *, as_json: bool) -> None:
     if as_json:
         print_json(reported)
         return
-    if reported.warnings:
-        errors.print(f"{len(reported.warnings)} warnings:")
-        print_findings(reported.warnings, "yellow")
-    counted: dict[str, int] = {}
-    for one in reported.results:
-        counted[one.status] = counted.get(one.status, 0) + 1
+    print_warnings(reported.warnings)
+    statuses = Counter(result.status for result in reported.results)
     title = "Reported" if reported.stored else "Would be reported"
-    console.print(table([title, ""], counted.items()))
+    console.print(table([title, ""], statuses.items()))
 
 
 def _is_suggestion(text: str) -> bool:

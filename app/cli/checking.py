@@ -1,46 +1,52 @@
-"""Checks from the command line. A check that finds something ends with exit code 4."""
+"""Checks from the command line. The exit code is 4 if a check finds something."""
 
 from typing import Annotated
 
 import typer
 from rich.progress import track
 
-from app.cli.connecting import AsJson, Key, StudyName, Url, opened
-from app.cli.printing import console, errors, print_json, waiting
+from app.cli.printing import console, errors, print_json, spinner
+from app.cli.remote import AsJson, KeyOption, StudyName, Url, open_study
+from nextbatch import Replayed
 
 FOUND_SOMETHING = 4
 
 
-def verify(study: StudyName, url: Url = None, key: Key = None, as_json: AsJson = False) -> None:
+def verify(study: StudyName, url: Url = None, key: KeyOption = None, as_json: AsJson = False) -> None:
     """Check every hash of a study's ledger."""
-    with opened(study, url, key) as found, waiting("Checking the ledger"):
-        checked = found.verify()
+    with open_study(study, url, key) as opened, spinner("Checking the ledger"):
+        verified = opened.verify()
     if as_json:
-        print_json(checked)
-    elif checked.sound:
-        console.print(f"Sound: {checked.events} events, head {checked.head[:12]}.")
+        print_json(verified)
+    elif verified.sound:
+        console.print(f"All {verified.events} events are intact. The last hash is {verified.head[:12]}.")
     else:
-        errors.print(f"[bold red]Broken at event {checked.broken_at} of {checked.events}.[/]")
-    raise typer.Exit(0 if checked.sound else FOUND_SOMETHING)
+        errors.print(f"[bold red]Event {verified.broken_at} of {verified.events} was altered.[/]")
+    raise typer.Exit(0 if verified.sound else FOUND_SOMETHING)
 
 
 def replay(
     study: StudyName,
-    number: Annotated[int | None, typer.Argument(min=1, help="The batch; all of them by default.")] = None,
+    number: Annotated[int | None, typer.Argument(min=1, help="The batch; by default all batches.")] = None,
     url: Url = None,
-    key: Key = None,
+    key: KeyOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute batches again and compare them bit for bit."""
-    with opened(study, url, key) as found:
-        numbers = [number] if number else [one.number for one in found.batches()]
-        shown = track(numbers, "Replaying", console=errors, disable=as_json or len(numbers) < 2)
-        answers = [found.replay(one) for one in shown]
+    with open_study(study, url, key) as opened:
+        numbers = [number] if number else [batch.number for batch in opened.batches()]
+        tracked = track(numbers, "Replaying", console=errors, disable=as_json or len(numbers) < 2)
+        replays = [opened.replay(batch) for batch in tracked]
     if as_json:
-        print_json(answers)
+        print_json(replays)
     else:
-        for one in answers:
-            words = "the same" if one.equal else f"[bold red]other {' and '.join(one.differences)}[/]"
-            builds = "" if one.recorded_build == one.this_build else f" (recorded by {one.recorded_build})"
-            console.print(f"Batch {one.number}: {words}{builds}")
-    raise typer.Exit(0 if all(one.equal for one in answers) else FOUND_SOMETHING)
+        for replayed in replays:
+            console.print(_verdict(replayed))
+    raise typer.Exit(0 if all(replayed.equal for replayed in replays) else FOUND_SOMETHING)
+
+
+def _verdict(replayed: Replayed) -> str:
+    differences = " and ".join(replayed.differences)
+    words = "identical" if replayed.equal else f"[bold red]differs in {differences}[/]"
+    builds = "" if replayed.recorded_build == replayed.this_build else f" (recorded by {replayed.recorded_build})"
+    return f"Batch {replayed.number}: {words}{builds}"

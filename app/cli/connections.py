@@ -1,4 +1,4 @@
-"""Connections: one on which no request comes is closed, and what is no HTTP gets a problem document."""
+"""The server's HTTP connections: idle ones are closed, and what is not HTTP gets a problem document."""
 
 import asyncio
 from contextlib import suppress
@@ -9,32 +9,32 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from app.api.middleware import SECURITY_HEADERS
 from app.api.problems import problem
 
-SECONDS = 30.0  # for the head of a request; its body has a limit of its own
-MOST_FILES = 65_536
+IDLE_SECONDS = 30.0  # for the head of a request; its body has a limit of its own
+MAX_OPEN_FILES = 65_536
 
 
-class Connection(H11Protocol):
-    """Looks now and then whether anything happens here: uvicorn itself waits for ever for the rest of a header."""
+class HttpConnection(H11Protocol):
+    """Closes a connection on which nothing happens; uvicorn itself waits forever for the rest of a header."""
 
-    _seen: object = None  # the last request, at the last look
+    _last_cycle: object = None  # the request at the previous check
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.loop.call_later(SECONDS, self._look)
+        self.loop.call_later(IDLE_SECONDS, self._check_idle)
 
-    def _look(self) -> None:
-        """Close it if nothing runs, and nothing has begun since the last look."""
+    def _check_idle(self) -> None:
+        """Close the connection if no request is running and none has begun since the previous check."""
         if self.transport.is_closing():
             return
         idle = self.cycle is None or self.cycle.response_complete
-        if idle and self.cycle is self._seen:
+        if idle and self.cycle is self._last_cycle:
             self.transport.close()
-        self._seen = self.cycle
-        self.loop.call_later(SECONDS, self._look)
+        self._last_cycle = self.cycle
+        self.loop.call_later(IDLE_SECONDS, self._check_idle)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        """For what is no HTTP at all; if an answer has begun, there is no other."""
-        refused = problem("refused", "This is not a request as HTTP has them.", None)
+        """Answer what is not HTTP with a problem document, unless another answer has begun."""
+        refused = problem("refused", "This is not a valid HTTP request.", None)
         headers = [*refused.raw_headers, (b"connection", b"close")]
         headers += [(name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
         with suppress(h11.LocalProtocolError):
@@ -48,10 +48,10 @@ class Connection(H11Protocol):
 
 
 def allow_many_files() -> None:
-    """As many open files as the system lets a process have: each connection is one."""
-    with suppress(ImportError, ValueError, OSError):  # not on every platform, not in every container
+    """Raise the limit on open files as far as the system allows: each connection is one."""
+    with suppress(ImportError, ValueError, OSError):  # not possible on every platform and in every container
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+        allowed = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))

@@ -1,4 +1,4 @@
-"""Copies: one study as an archive, or the whole database."""
+"""Copies: a study as an archive, or the whole database."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,30 +6,31 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from app.cli.connecting import AsJson, Key, StudyName, Url, connect, opened
-from app.cli.printing import console, errors, print_json, waiting
+from app.cli.printing import console, errors, file_size, print_json, spinner
+from app.cli.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
 from app.settings import Settings
+from nextbatch.display import plural
 
-Target = Annotated[Path, typer.Argument(help="The file to write; it must not be there.", dir_okay=False)]
+Target = Annotated[Path, typer.Argument(help="The file to write; it must not exist.", dir_okay=False)]
 Source = Annotated[Path, typer.Argument(help="The file to read.", exists=True, dir_okay=False)]
 
 
-def export_study(study: StudyName, file: Target, url: Url = None, key: Key = None) -> None:
-    """Write a whole study into one archive."""
+def export_study(study: StudyName, file: Target, url: Url = None, key: KeyOption = None) -> None:
+    """Write a whole study to one archive file."""
     _must_be_new(file)
-    with opened(study, url, key) as found, waiting("Exporting"):
-        found.export(file)
-    console.print(f"{study} is in {file} ({file.stat().st_size / 1e6:.1f} MB).")
+    with open_study(study, url, key) as opened, spinner("Exporting"):
+        opened.export(file)
+    console.print(f"Study {study} is exported to {file} ({file_size(file)}).")
 
 
-def import_study(file: Source, url: Url = None, key: Key = None, as_json: AsJson = False) -> None:
-    """Read a study from an archive."""
-    with connect(url, key) as client, waiting("Importing"):
+def import_study(file: Source, url: Url = None, key: KeyOption = None, as_json: AsJson = False) -> None:
+    """Import a study from an archive."""
+    with connect(url, key) as client, spinner("Importing"):
         study = client.import_study(file)
     if as_json:
         print_json(study.details)
     else:
-        console.print(f"{study.name} is there: {study.details.candidates} candidates.")
+        console.print(f"Study {study.name} is imported: {plural(study.details.candidates, 'candidate')}.")
 
 
 def backup(file: Target) -> None:
@@ -42,17 +43,17 @@ def backup(file: Target) -> None:
         backups.copy(
             Settings().database_address, file, lambda done, total: bars.update(bar, completed=done, total=total)
         )
-    console.print(f"The database is in {file} ({file.stat().st_size / 1e6:.1f} MB).")
+    console.print(f"The database is copied to {file} ({file_size(file)}).")
 
 
 def restore(file: Source) -> None:
-    """Put a copy in the place of this machine's database, which must not be there (stop the server first)."""
+    """Restore a copy as this machine's database, which must not exist (stop the server first)."""
     from app.storage import backup as backups
 
     backups.restore(file, Settings().database_address)
-    console.print("The database is restored; `nextbatch serve` brings it to this build's schema.")
+    console.print("The database is restored. `nextbatch serve` upgrades its schema if it is older.")
 
 
 def _must_be_new(file: Path) -> None:
     if file.exists():
-        raise FileExistsError(f"{file} is there already; nothing is overwritten.")
+        raise FileExistsError(f"{file} exists already; nothing was overwritten. Choose another name.")

@@ -1,4 +1,4 @@
-"""API keys from the command line of the server's own machine: whoever can read the database may."""
+"""API keys, managed on the server's own machine: anyone with access to the database can."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,9 +21,9 @@ console = Console(highlight=False)
 
 @contextmanager
 def _database() -> "Iterator[tuple[Database, Actor]]":
-    """The database, and who does it: the operator of this machine."""
-    from app.services.access import SERVER
-    from app.services.readiness import must_be_ready
+    """The database, and the operator of this machine as the actor."""
+    from app.services.maintenance import must_be_ready
+    from app.services.use_cases.access import SERVER
     from app.storage.database import open_database
 
     database = open_database(Settings().database_address)
@@ -34,37 +34,37 @@ def _database() -> "Iterator[tuple[Database, Actor]]":
         database.dispose()
 
 
-def _fitting(name: str) -> str:
+def _checked_name(name: str) -> str:
     if not 1 <= len(name) <= 100:
-        raise typer.BadParameter("1 to 100 characters")
+        raise typer.BadParameter("A name has 1 to 100 characters.")
     return name
 
 
 @command.command("create")
 def create(
-    name: Annotated[str, typer.Argument(help="Whose or what it is for.", callback=_fitting)],
-    role: Annotated[Role, typer.Option(help="What it may do.")],
-    study: Annotated[list[str] | None, typer.Option(help="A study it may see; repeat for more.")] = None,
-    days: Annotated[int | None, typer.Option(min=1, help="Expires after so many days.")] = None,
+    name: Annotated[str, typer.Argument(help="Who or what the key is for.", callback=_checked_name)],
+    role: Annotated[Role, typer.Option(help="What the key may do.")],
+    study: Annotated[list[str] | None, typer.Option(help="A study it has access to; repeat for more.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, help="Days until the key expires.")] = None,
 ) -> None:
-    """Make a key and print it, once."""
-    from app.services import access
+    """Create a key and print it. It cannot be shown again."""
+    from app.services.use_cases import access
 
     expiry = datetime.now(UTC) + timedelta(days=days) if days else None
     with _database() as (database, operator), database.write() as connection:
-        _, spelling = access.create_key(connection, operator, name, role, tuple(study or ()), expiry)
-    console.print(spelling, soft_wrap=True)
+        _, plaintext_key = access.create_key(connection, operator, name, role, tuple(study or ()), expiry)
+    console.print(plaintext_key, soft_wrap=True)
 
 
 @command.command("list")
 def list_keys() -> None:
-    """List the keys, never their secrets."""
-    from app.services import access
+    """List the keys, without their secrets."""
+    from app.services.use_cases import access
 
     with _database() as (database, operator), database.read() as connection:
-        known = access.list_keys(connection, operator)
+        keys = access.list_keys(connection, operator)
     table = Table("id", "name", "role", "studies", "expires", "revoked")
-    for key in known:
+    for key in keys:
         studies = "all" if key.role is Role.ADMIN else ", ".join(key.studies)
         table.add_row(key.id, key.name, key.role, studies, key.expires_at or "never", key.revoked_at or "")
     console.print(table)
@@ -72,9 +72,9 @@ def list_keys() -> None:
 
 @command.command("revoke")
 def revoke(key_id: Annotated[str, typer.Argument(help="The part of the key between its underscores.")]) -> None:
-    """Revoke a key, effective at once."""
-    from app.services import access
+    """Revoke a key, with immediate effect."""
+    from app.services.use_cases import access
 
     with _database() as (database, operator), database.write() as connection:
         access.revoke_key(connection, operator, key_id)
-    console.print(f"{key_id} is revoked.")
+    console.print(f"Key {key_id} is revoked.")

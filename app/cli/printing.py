@@ -1,53 +1,64 @@
-"""How the commands print: tables for people, JSON for scripts, a bar or a spinner while they wait."""
+"""What the commands print: tables for people, JSON for scripts, a spinner while they wait."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from nextbatch import Batch, Finding
+from nextbatch.display import plural
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
 
 
 def print_json(answer: Any) -> None:
-    """A dataclass, or a list of them, as JSON on standard output."""
-    plain = [asdict(one) for one in answer] if isinstance(answer, list) else asdict(answer)
+    """A dataclass, or a list of dataclasses, as JSON on standard output."""
+    plain = [asdict(item) for item in answer] if isinstance(answer, list) else asdict(answer)
     console.file.write(json.dumps(plain, default=_text, ensure_ascii=False) + "\n")
 
 
 @contextmanager
-def waiting(words: str) -> Iterator[None]:
+def spinner(text: str) -> Iterator[None]:
     """A spinner on standard error, so that standard output stays clean."""
-    with errors.status(words):
+    with errors.status(text):
         yield
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
-    made = Table(*header, box=None, header_style="bold", pad_edge=False)
+    printed = Table(*header, box=None, header_style="bold", pad_edge=False)
     for row in rows:
-        made.add_row(*(cell_text(cell) for cell in row))
-    return made
+        printed.add_row(*(_cell_text(cell) for cell in row))
+    return printed
 
 
 def batch_table(batch: Batch[Any]) -> Table:
     names = list(batch.suggestions[0].features) if batch.suggestions else []
-    rows = ([one.id, one.key, one.replicates, *(one.features[name] for name in names), one.state] for one in batch)
+    rows = (
+        [suggestion.id, suggestion.key, suggestion.replicates, *map(suggestion.features.get, names), suggestion.state]
+        for suggestion in batch
+    )
     return table(["suggestion", "candidate", "×", *names, "state"], rows)
 
 
-def print_findings(findings: Iterable[Finding], style: str) -> None:
-    for finding in findings:
-        errors.print(f"  {finding}", style=style, markup=False)
+def print_warnings(warnings: Sequence[Finding]) -> None:
+    if warnings:
+        errors.print(f"{plural(len(warnings), 'warning')}:")
+    for warning in warnings:
+        errors.print(f"  {warning}", style="yellow", markup=False)
 
 
-def cell_text(cell: object) -> str:
+def file_size(file: Path) -> str:
+    return f"{file.stat().st_size / 1e6:.1f} MB"
+
+
+def _cell_text(cell: object) -> str:
     if cell is None:
         return ""
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

@@ -1,16 +1,19 @@
-"""Start the server, and what has to be there before it starts."""
+"""Start the server: migrate the database, create the first admin key, serve."""
 
 import os
 import socket
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.request import Request, urlopen
 
 import typer
 from rich.console import Console
 
 from app.domain.access import Actor, Role
+from app.domain.errors import DatabaseBusy
 from app.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,9 +21,12 @@ if TYPE_CHECKING:
 
     from app.storage.database import Database
 
+T = TypeVar("T")
 console = Console(highlight=False)
 
 SHUTDOWN_SECONDS = 10
+BUSY_SECONDS = 120.0  # from the first refusal; the database itself waits a while before each
+BUSY_PAUSE = 0.2
 
 
 def serve(
@@ -34,23 +40,22 @@ def serve(
 
     from app import logs
     from app.cli.connections import allow_many_files
-    from app.cli.patience import patiently
 
     settings = _settings(host=host, port=port, workers=workers, data=data)
     logs.configure(settings.log_format, settings.log_level)
     logs.hear_python()
     database = prepare(settings)
-    fresh = patiently(lambda: first_admin_key(database, settings.admin_key_file))
-    patiently(lambda: tidy(database, settings))
+    new_key = retry_while_busy(lambda: first_admin_key(database, settings.admin_key_file))
+    retry_while_busy(lambda: tidy(database, settings))
     database.dispose()
     port = settings.port or _free_port(settings.host)
-    _hand_down(settings, port)
-    _announce(settings, port, fresh)
+    _export_settings(settings, port)
+    _announce(settings, port, new_key)
     allow_many_files()
     uvicorn.run(
         "app.cli.serving:application",
         factory=True,
-        http="app.cli.connections:Connection",
+        http="app.cli.connections:HttpConnection",
         host=settings.host,
         port=port,
         workers=settings.workers,
@@ -62,7 +67,7 @@ def serve(
 
 
 def application() -> "FastAPI":
-    """What each process of the server runs."""
+    """The application that each server process runs."""
     from app import logs
     from app.main import create_app
 
@@ -82,69 +87,85 @@ def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server l
     settings = Settings()
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104
     name = settings.allowed_hosts[0] if "*" not in settings.allowed_hosts else host
-    request = Request(f"http://{_shown(host)}:{port or settings.port}/readyz", headers={"Host": name})
+    request = Request(f"http://{_bracketed(host)}:{port or settings.port}/readyz", headers={"Host": name})
     with urlopen(request, timeout=3) as answer:  # noqa: S310
         console.print(answer.read().decode())
 
 
 def prepare(settings: Settings) -> "Database":
-    """The database of these settings, migrated; the data folder is the owner's alone."""
-    from app.cli.patience import patiently
+    """Open and migrate the database; create the data folder, which only its owner can read."""
     from app.storage.database import open_database
     from app.storage.schema import migrate
 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    database = patiently(lambda: open_database(settings.database_address, settings.database_connections))
-    patiently(lambda: migrate(database))
+    database = retry_while_busy(lambda: open_database(settings.database_address, settings.database_connections))
+    retry_while_busy(lambda: migrate(database))
     return database
 
 
-def tidy(database: "Database", settings: Settings) -> None:
-    """Drop what nobody needs any more."""
+def retry_while_busy(step: Callable[[], T]) -> T:
+    """Run a step of the start, again for up to two minutes while other processes keep the database busy."""
     import structlog
 
-    from app.services.transactions import forget_old_answers, sweep_blobs
+    deadline: float | None = None
+    while True:
+        try:
+            return step()
+        except DatabaseBusy:
+            deadline = deadline or monotonic() + BUSY_SECONDS
+            seconds_left = deadline - monotonic()
+            if seconds_left <= 0:
+                raise
+            structlog.get_logger().warning("the database is busy; waiting", seconds_left=round(seconds_left))
+            sleep(BUSY_PAUSE)
 
-    forgotten, swept = forget_old_answers(database, settings.keep_answers_days), sweep_blobs(database)
+
+def tidy(database: "Database", settings: Settings) -> None:
+    """Delete stored answers and blobs that nothing needs any more."""
+    import structlog
+
+    from app.services.maintenance import drop_old_answers, sweep_blobs
+
+    forgotten, swept = drop_old_answers(database, settings.keep_answers_days), sweep_blobs(database)
     if forgotten or swept:
         structlog.get_logger().info("tidied", answers=forgotten, blobs=swept)
 
 
 def first_admin_key(database: "Database", file: Path) -> str | None:
-    """On the first run an admin's key, also written to a file only its owner can read; later None."""
-    from app.services.access import SERVER, create_key
+    """Create the first admin key and write it to a file that only its owner can read; None if there are keys."""
+    from app.services.use_cases.access import SERVER, create_key
     from app.storage import keys
 
     with database.read() as connection:
-        if keys.exist(connection):  # so that a restart need not wait for its turn to write
+        if keys.exist(connection):  # a restart need not wait to write
             return None
     with database.write() as connection:
         if keys.exist(connection):
             return None
-        _, spelling = create_key(connection, Actor(SERVER, "first-run"), "first admin", Role.ADMIN)
+        _, plaintext_key = create_key(connection, Actor(SERVER, "first-run"), "first admin", Role.ADMIN)
         file.unlink(missing_ok=True)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as opened:
-            opened.write(f"{spelling}\n")
-    return spelling
+            opened.write(f"{plaintext_key}\n")
+    return plaintext_key
 
 
 def _settings(**given: object) -> Settings:
     return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
-def _hand_down(settings: Settings, port: int) -> None:
-    """What was given on the command line reaches the worker processes through the environment."""
+def _export_settings(settings: Settings, port: int) -> None:
+    """Pass the command line's settings to the worker processes, through the environment."""
     os.environ["NEXTBATCH_HOST"] = settings.host
     os.environ["NEXTBATCH_PORT"] = str(port)
     os.environ["NEXTBATCH_DATA"] = str(settings.data)
     for library in ("OPENBLAS", "OMP", "MKL"):
-        os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # threads of BLAS get in each other's way here
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # several BLAS threads slow each other down here
     if settings.workers > 1 and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="nextbatch-metrics-")
 
 
-def _shown(host: str) -> str:
+def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
@@ -153,16 +174,14 @@ def _free_port(host: str) -> int:
         return int(listener.getsockname()[1])
 
 
-def _announce(settings: Settings, port: int, fresh: str | None) -> None:
+def _announce(settings: Settings, port: int, new_key: str | None) -> None:
     from sqlalchemy import make_url
 
-    shown = _shown(settings.host)
-    console.print(f"[bold]Nextbatch[/] listens on http://{shown}:{port}")
-    console.print(f"  the page      http://{shown}:{port}/")
-    console.print(f"  the API       http://{shown}:{port}/openapi.json")
+    host = _bracketed(settings.host)
+    console.print(f"[bold]Nextbatch[/] listens on http://{host}:{port}")
+    console.print(f"  the page      http://{host}:{port}/")
+    console.print(f"  the API       http://{host}:{port}/openapi.json")
     console.print(f"  the database  {make_url(settings.database_address).render_as_string()}", soft_wrap=True)
-    if fresh:
-        console.print(
-            "\n  [bold]The admin key[/], shown this once and kept in", settings.admin_key_file, soft_wrap=True
-        )
-        console.print(f"  {fresh}\n", soft_wrap=True)
+    if new_key:
+        console.print("\n  [bold]The admin key[/], shown once and stored in", settings.admin_key_file, soft_wrap=True)
+        console.print(f"  {new_key}\n", soft_wrap=True)

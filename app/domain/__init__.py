@@ -1,4 +1,4 @@
-"""The words of Nextbatch as plain values: studies, candidates, batches, suggestions, observations, events.
+"""The words of Nextbatch as frozen values: studies, candidates, batches, observations, events.
 
-Standard library only. What is refused, and why, is `errors`.
+Standard library only. `events` lists everything that can happen to a study, `errors` everything that is refused.
 """

@@ -1,4 +1,4 @@
-"""Who may do what: roles, their scopes, and the key that carries them."""
+"""Who may do what: roles, their scopes, and the key that has a role."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,8 +18,8 @@ class Scope(StrEnum):
     """What one endpoint needs. A route names exactly one."""
 
     READ = "read"  # see granted studies
-    REPORT = "report"  # observations, and corrections of one's own
-    CORRECT = "correct"  # corrections of anybody's
+    REPORT = "report"  # observations, and corrections of those that the same key reported
+    CORRECT = "correct"  # corrections of all observations
     ASK = "ask"  # new batches
     MANAGE = "manage"  # create studies, change and delete them, upload candidates
     KEYS = "keys"  # API keys
@@ -36,7 +36,7 @@ SCOPES: dict[Role, frozenset[Scope]] = {
 
 @dataclass(frozen=True)
 class Key:
-    """An API key as the server knows it: never its secret."""
+    """An API key without its secret."""
 
     id: str
     name: str
@@ -56,7 +56,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Actor:
-    """Who does it: the key that signed, and the request it came with."""
+    """Who acts: the key of a request, and the id of that request."""
 
     key: Key
     request_id: str

@@ -1,12 +1,15 @@
-"""Batches and their suggestions: what an ask was answered."""
+"""Batches and their suggestions: what an ask requested, what it was answered, and why."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import NamedTuple, Self
+
+from app.domain.predictions import BestPredicted, Fit
 
 
 class BatchState(StrEnum):
-    OPEN = "open"  # something in it is still to be measured
+    OPEN = "open"  # at least one suggestion is pending
     CLOSED = "closed"
 
 
@@ -17,25 +20,144 @@ class SuggestionState(StrEnum):
     ABANDONED = "abandoned"
 
 
-@dataclass(frozen=True)
-class Suggestion:
-    """One candidate of a batch; `record` is why it was chosen, in numbers."""
+class SuggestionId(NamedTuple):
+    """A suggestion within its study; people write it as `3-1`."""
 
     batch: int
     rank: int
+
+    def __str__(self) -> str:
+        return f"{self.batch}-{self.rank}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """The id that people wrote; None if it is not one."""
+        batch, dash, rank = text.partition("-")
+        parts = (batch, rank)
+        if not dash or any(not (p.isascii() and p.isdigit() and len(p) < 10 and p[0] != "0") for p in parts):
+            return None
+        return cls(int(batch), int(rank))
+
+
+@dataclass(frozen=True)
+class Inclusion:
+    """A candidate that must be in the batch, and how often it is to be measured."""
+
+    candidate: int
+    replicates: int = 1
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What the members of a batch must have in common, or how they must differ."""
+
+    same: tuple[str, ...] = ()  # columns with one value in the whole batch
+    at_most: Mapping[str, int] = field(default_factory=dict)  # column → distinct values in the batch
+    per: Mapping[str, int] = field(default_factory=dict)  # column → candidates with the same value
+    wells: int | None = None
+
+
+@dataclass(frozen=True)
+class AskRequest:
+    """Who asks, and for what."""
+
+    worker: str
+    min_size: int | None = None
+    max_size: int | None = None
+    where: tuple[str, ...] = ()
+    include: tuple[Inclusion, ...] = ()
+    exclude: tuple[int, ...] = ()
+    composition: Composition | None = None
+    budget: float | None = None
+
+
+@dataclass(frozen=True)
+class BatchSize:
+    """The number of measurements that was computed for: the request within the study's limits."""
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A measured candidate, and how alike the kernel finds it: 1 is equal, 0 is unrelated."""
+
+    candidate: int
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a candidate was suggested. The numbers are None before anything has been measured."""
+
+    words: str
+    exploration: float  # share of the choice that is owed to uncertainty
+    mean: float | None = None
+    std: float | None = None
+    ucb: float | None = None
+    gain: float | None = None  # expected improvement over the best measured candidate
+    nearest: tuple[Neighbour, ...] = ()
+
+
+@dataclass(frozen=True)
+class BatchRecord:
+    """What the engine says about a batch: why it ended, the bounds it reached, the model it used."""
+
+    ended: str
+    guaranteed: bool
+    alpha: float
+    beta: float
+    dictionary: int
+    effective_dimension: float
+    ratio_bound: float | None = None  # a baseline has none
+    regret_bound: float | None = None
+    degraded: Mapping[str, int] = field(default_factory=dict)  # numerical rescues
+    fit: Fit | None = None  # auto mode
+    best: BestPredicted | None = None
+
+
+@dataclass(frozen=True)
+class Computation:
+    """How a batch was computed. A replay compares everything but `seconds`."""
+
+    build: str  # program, libraries and kind of machine: results are equal to the last bit within one build
+    seconds: float
+    shards: tuple[int, ...] = ()  # first candidate of each shard; empty if the list was one array
+
+
+@dataclass(frozen=True)
+class DraftSuggestion:
+    """A chosen candidate, how many measurements of it are requested, and why."""
+
+    candidate: int
+    replicates: int
+    why: Explanation
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A batch that has been computed and not yet issued."""
+
+    suggestions: tuple[DraftSuggestion, ...]
+    record: BatchRecord
+    computation: Computation
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """One candidate of an issued batch."""
+
+    id: SuggestionId
     candidate: int
     replicates: int
     state: SuggestionState
-    record: dict[str, Any]
-
-    @property
-    def id(self) -> str:
-        return f"{self.batch}-{self.rank}"
+    why: Explanation
 
 
 @dataclass(frozen=True)
 class Batch:
-    """`record` is what the engine said about it: why it ended, the bound it reached, the model it used."""
+    """An issued batch; `basis_seq` is the last event that its computation knew."""
 
     number: int
     worker: str
@@ -43,5 +165,6 @@ class Batch:
     size: int
     basis_seq: int
     seq: int
-    record: dict[str, Any]
+    record: BatchRecord
+    computation: Computation
     created_at: str

@@ -1,24 +1,87 @@
-"""What a study knows of its candidates' columns."""
+"""Candidates: their columns, and the blocks of rows that a study's list consists of."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["number", "boolean", "text"]
-Role: TypeAlias = Literal["key", "feature", "attribute"]
+ColumnKind: TypeAlias = Literal["number", "boolean", "text"]
+ColumnRole: TypeAlias = Literal["key", "feature", "attribute"]
+CellValue: TypeAlias = float | bool | str | None
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the candidate set: what its cells are, and what they are used for."""
+    """One column of the candidate list: what its cells are, and what they are used for."""
 
     name: str
-    kind: Kind
-    role: Role
+    kind: ColumnKind
+    role: ColumnRole
     levels: tuple[str, ...] = ()
     """The distinct texts of a text feature, in order of first appearance; empty for every other column."""
 
 
-def columns_from(plain: Iterable[Mapping[str, Any]]) -> tuple[Column, ...]:
-    """The inverse of `dataclasses.asdict` on each."""
-    return tuple(Column(**{**column, "levels": tuple(column["levels"])}) for column in plain)
+@dataclass(frozen=True)
+class KeyArrays:
+    """The digests of a block's keys: packed strings, and an index from the hash of a key to its row."""
+
+    ends: str
+    content: str
+    hashes: str
+    rows: str
+
+
+@dataclass(frozen=True)
+class AttributeArrays:
+    """The digests of one attribute: `numbers`, or packed strings."""
+
+    numbers: str | None = None
+    ends: str | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True)
+class BlockArrays:
+    """The arrays of a block, each named by its digest."""
+
+    numbers: str
+    """(rows, number and boolean features) float64"""
+    codes: str
+    """(rows, text features) int32: positions in the column's levels"""
+    keys: KeyArrays | None = None
+    """None if the candidates have no keys of their own: then a candidate's key is its number, from 1."""
+    attributes: Mapping[str, AttributeArrays] = field(default_factory=dict)
+
+    def digests(self) -> set[str]:
+        return set(self._named())
+
+    def _named(self) -> Iterator[str]:
+        yield self.numbers
+        yield self.codes
+        if self.keys is not None:
+            yield from (self.keys.ends, self.keys.content, self.keys.hashes, self.keys.rows)
+        for attribute in self.attributes.values():
+            named = (attribute.numbers, attribute.ends, attribute.content)
+            yield from (digest for digest in named if digest is not None)
+
+
+@dataclass(frozen=True)
+class CandidateBlock:
+    """Rows `first` to `first + rows - 1` of the list: what one upload added."""
+
+    first: int
+    rows: int
+    arrays: BlockArrays
+    stored_in: Literal["database", "files"] = "database"
+    """Where the arrays are: in the database, or in files named by their digests."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One thing that can be measured, as people see it."""
+
+    number: int
+    key: str
+    features: Mapping[str, CellValue]
+    attributes: Mapping[str, CellValue]
+    available: bool
+    reason: str | None  # why it is not available

@@ -3,19 +3,31 @@
     Refusal
     ├── Malformed            the bytes cannot be read
     ├── Invalid              the payload breaks a rule of its own
-    ├── Denied               who asks may not
-    ├── Missing              what is asked for is not there
-    ├── Conflict             the payload is fine, the state of things is against it
+    ├── Denied               the caller may not do this
+    ├── Missing              what was asked for does not exist
+    ├── Conflict             the payload is fine, the state of the study is against it
     └── Unavailable          nothing is wrong with the request; try again
 
-Each carries a stable `code`. The HTTP status of a code lives in one table, `app/api/problems.py`.
+Each carries a stable `code`. The HTTP status of a code is in one table, `app/api/problems.py`.
 A `detail` is for people and never repeats what was sent.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from app.domain.findings import Finding
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong or odd in what was sent: the place, the rule and the fix, never the value."""
+
+    code: str
+    message: str
+    row: int | None = None
+    """As a person with a spreadsheet counts: the header, if there is one, is row 1."""
+    column: str | None = None
+    pointer: str | None = None
+    """The place in a JSON document, as a JSON pointer."""
 
 
 class Refusal(Exception):
@@ -31,24 +43,24 @@ class Refusal(Exception):
 
 class Malformed(Refusal):
     code = "malformed-json"
-    detail = "The body is not JSON in UTF-8."
+    detail = "The body is not valid JSON in UTF-8."
 
 
 class JsonLimits(Malformed):
     code = "json-limits"
-    detail = "The JSON is nested deeper than 32 levels."
+    detail = "The JSON is nested more than 32 levels deep."
 
 
 class DuplicateMember(Malformed):
     code = "duplicate-member"
-    detail = "A JSON object names the same member twice."
+    detail = "A JSON object has the same member twice."
 
 
 class Invalid(Refusal):
-    """A payload that breaks a rule; `findings` say where and how to mend it."""
+    """A payload that breaks a rule; `findings` say where, and what to write instead."""
 
     code = "invalid-input"
-    detail = "The payload breaks a rule; see errors."
+    detail = "Nothing was stored: the request needs correcting. See `errors`."
 
     def __init__(self, findings: Sequence[Finding] = (), detail: str | None = None, **facts: Any) -> None:
         super().__init__(detail, **facts)
@@ -56,10 +68,10 @@ class Invalid(Refusal):
 
 
 class InvalidCandidates(Invalid):
-    """An upload refused as a whole: the first findings, and `total`, how many there are."""
+    """A candidate list that is refused as a whole: the first findings, and how many there are in `total`."""
 
     code = "invalid-candidates"
-    detail = "The candidates break a rule; nothing was stored."
+    detail = "Nothing was stored: the candidate list needs correcting. See `errors`."
     SHOWN: ClassVar[int] = 100
 
     def __init__(self, findings: Sequence[Finding], total: int | None = None) -> None:
@@ -69,22 +81,22 @@ class InvalidCandidates(Invalid):
 
 class IdempotencyKeyReused(Invalid):
     code = "idempotency-key-reused"
-    detail = "This Idempotency-Key came before with another request; use a new key for a new request."
+    detail = "This Idempotency-Key was used for another request. Use a new key for a new request."
 
 
 class Denied(Refusal):
     code = "forbidden"
-    detail = "The key's role does not allow this."
+    detail = "The role of this key does not allow this."
 
 
 class Unauthenticated(Denied):
     code = "unauthenticated"
-    detail = "A valid API key is needed: Authorization: Bearer nb_…"
+    detail = "Send a valid API key: Authorization: Bearer nb_…"
 
 
 class WrongOrigin(Denied):
     code = "misdirected-host"
-    detail = "This server does not answer to that Host; see NEXTBATCH_ALLOWED_HOSTS."
+    detail = "This server does not answer to that Host. See NEXTBATCH_ALLOWED_HOSTS."
 
 
 class Missing(Refusal):
@@ -94,10 +106,10 @@ class Missing(Refusal):
 
 class StudyNotFound(Missing):
     code = "study-not-found"
-    detail = "There is no such study, or the key has no grant for it."
+    detail = "There is no such study, or this key has no access to it."
 
 
-class StudyDeleted(Missing):
+class StudyGone(Missing):
     code = "study-deleted"
     detail = "The study was deleted."
 
@@ -109,12 +121,12 @@ class CandidateNotFound(Missing):
 
 class BatchNotFound(Missing):
     code = "batch-not-found"
-    detail = "The study has no batch of this number."
+    detail = "The study has no batch with this number."
 
 
 class ObservationNotFound(Missing):
     code = "observation-not-found"
-    detail = "The study has no observation of this number."
+    detail = "The study has no observation with this number."
 
 
 class KeyNotFound(Missing):
@@ -124,12 +136,12 @@ class KeyNotFound(Missing):
 
 class Conflict(Refusal):
     code = "conflict"
-    detail = "The state of the study is against it."
+    detail = "The state of the study does not allow this."
 
 
 class StudyExists(Conflict):
     code = "study-exists"
-    detail = "A study of this name exists with another configuration; PATCH changes it."
+    detail = "A study with this name exists and has another configuration. Choose another name, or change that study."
 
 
 class StudyNotActive(Conflict):
@@ -139,53 +151,63 @@ class StudyNotActive(Conflict):
 
 class ForbiddenTransition(Conflict):
     code = "forbidden-transition"
-    detail = "The study cannot go from its state to that one."
+    detail = "The study cannot change from its state to the requested one."
 
 
 class CandidatesInUse(Conflict):
     code = "candidates-in-use"
-    detail = "Batches or observations refer to the candidates; POST adds more, nothing replaces them now."
+    detail = "Batches or results refer to these candidates, so the list cannot be replaced. You can still add to it."
 
 
 class StudyFinished(Conflict):
     code = "study-finished"
-    detail = "The study's stop rule is met; results are still welcome. PATCH the study to go on."
+    detail = "The study has met its stop rule. Results are still welcome; change the stop rule to ask again."
 
 
 class NoCandidates(Conflict):
     code = "no-candidates"
-    detail = "The study has no candidates yet; upload them first."
+    detail = "The study has no candidates yet. Upload a list first."
 
 
 class CandidatesExhausted(Conflict):
     code = "candidates-exhausted"
-    detail = "No candidate is left that may be suggested: all are measured, pending or switched off."
+    detail = "No candidate is left to suggest: all are measured, pending or switched off."
 
 
 class AlreadyObserved(Conflict):
-    """Another value stands where these belong; `findings` say which."""
+    """Another result is stored where these belong; `findings` say which."""
 
     code = "already-observed"
-    detail = "Another value stands where this one belongs; correct that one, with a reason."
+    detail = "A different result is stored for this measurement. To change it, submit a correction with a reason."
 
     def __init__(self, findings: Sequence[Finding] = (), detail: str | None = None, **facts: Any) -> None:
         super().__init__(detail, **facts)
         self.findings = tuple(findings)
 
 
+class ObjectiveMeasured(Conflict):
+    code = "objective-measured"
+    detail = "Results are stored under the name of the objective, so it can be renamed only before the first result."
+
+
+class UnreadableEvent(Conflict):
+    code = "unreadable-event"
+    detail = "The ledger of this study holds an event that this version of the server cannot read. Upgrade the server."
+
+
 class PreconditionFailed(Conflict):
     code = "precondition-failed"
-    detail = "It was changed by someone else; read it again and decide anew."
+    detail = "It was changed since you read it. Read it again, then decide."
 
 
 class PreconditionRequired(Conflict):
     code = "precondition-required"
-    detail = "Say which version you saw: If-Match with the ETag of your last read."
+    detail = "State the version you saw: If-Match with the ETag of your last read."
 
 
 class Unavailable(Refusal):
     code = "database-unavailable"
-    detail = "The database does not answer; try again."
+    detail = "The database does not answer. Try again."
     retry_after: int = 1
 
     def __init__(self, detail: str | None = None, *, retry_after: int | None = None) -> None:
@@ -195,43 +217,43 @@ class Unavailable(Refusal):
 
 class DatabaseBusy(Unavailable):
     code = "database-busy"
-    detail = "The database is busy; try again."
+    detail = "The database is busy. Try again."
 
 
 class OutcomeUnknown(Unavailable):
     code = "outcome-unknown"
-    detail = "The commit was not confirmed; only a retry with the same Idempotency-Key tells what happened."
+    detail = "The commit was not confirmed. Repeat the request with the same Idempotency-Key to learn what happened."
 
 
 class Overloaded(Unavailable):
     code = "overloaded"
-    detail = "The server has all the work it can take; try again."
+    detail = "The server has as much work as it can take. Try again."
 
 
 class TooManyRequests(Unavailable):
     code = "too-many-requests"
-    detail = "This key sends more requests than NEXTBATCH_MAX_REQUESTS_PER_SECOND; wait, or send many results at once."
+    detail = "This key sends more requests than NEXTBATCH_MAX_REQUESTS_PER_SECOND. Wait, or send many results at once."
 
 
 class BodyTooSlow(Unavailable):
     code = "body-too-slow"
-    detail = "The body took too long to come; see NEXTBATCH_BODY_SECONDS."
+    detail = "The body arrived too slowly. See NEXTBATCH_BODY_SECONDS."
 
 
 class StorageFull(Unavailable):
     code = "storage-full"
-    detail = "The disk is full; reads work, writes wait for room."
+    detail = "The disk is full. Reading works; writing needs free space."
     retry_after = 10
 
 
 class BodyTooLarge(Refusal):
     code = "body-too-large"
     detail = (
-        "The body is larger than this server takes: NEXTBATCH_MAX_BODY_BYTES, or NEXTBATCH_MAX_JSON_BYTES of JSON. "
+        "The body is larger than NEXTBATCH_MAX_BODY_BYTES, or than NEXTBATCH_MAX_JSON_BYTES if it is JSON. "
         "Send a large table as CSV."
     )
 
 
 class UnsupportedMediaType(Refusal):
     code = "unsupported-media-type"
-    detail = "This endpoint does not take that Content-Type."
+    detail = "This address does not accept that Content-Type."

@@ -1,46 +1,83 @@
-"""The ledger: per study one chain of events, each naming the hash of the one before.
+"""The ledger: per study one chain of entries, each carrying an event and the hash of the entry before.
 
-Tamper-evident, not tamper-proof: whoever can rewrite the whole database can rewrite the whole chain.
+Tamper-evident, not tamper-proof: anyone who can rewrite the whole database can rewrite the whole chain.
 """
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
+
+from app.domain.codec import Unreadable, canonical, from_plain, read_json, to_plain
+from app.domain.errors import UnreadableEvent
+from app.domain.events import StudyEvent
 
 GENESIS = "0" * 64
 
+FORMAT = 1
+"""The format of the events that this program writes. It reads this one and every earlier one."""
+
+EVENT_TYPES: Mapping[str, type[StudyEvent]] = {kind.type: kind for kind in get_args(StudyEvent)}
+
+# From a format to the next: type → a function of the older payload. Nothing has changed since the first format.
+_UPGRADES: Mapping[int, Mapping[str, Callable[[Any], Any]]] = {}
+
 
 @dataclass(frozen=True)
-class Event:
+class LedgerEntry:
+    """One line of a study's ledger. `payload` is the canonical JSON of the event, the text that is hashed."""
+
     seq: int
     type: str
-    payload: str  # canonical JSON
-    actor: str
+    format: int
+    payload: str
+    actor: str  # the id of the key that it came with
     reason: str | None
-    recorded_at: str  # by the server, UTC; when it was measured is the payload's claim
+    recorded_at: str  # by the server, in UTC; when something was measured is the reporter's claim, in the payload
     request_id: str
     previous: str
     hash: str
 
+    def event(self) -> StudyEvent:
+        """What happened; raises `UnreadableEvent` if this program cannot read it."""
+        return decode(self.type, self.format, self.payload, self.seq)
 
-def canonical(value: Any) -> str:
-    """One spelling for one value: sorted members, no spaces, floats as their shortest round-trip text."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+def encode(event: StudyEvent) -> str:
+    """The canonical JSON of an event, in the newest format."""
+    return canonical(to_plain(event))
+
+
+def decode(type_: str, format_: int, payload: str, seq: int | None = None) -> StudyEvent:
+    """The event of a payload in any format up to the newest."""
+    kind = EVENT_TYPES.get(type_)
+    if kind is None or not 1 <= format_ <= FORMAT:
+        raise UnreadableEvent(seq=seq, type=type_, format=format_)
+    try:
+        return from_plain(kind, _upgraded(type_, format_, read_json(payload)))
+    except ValueError as error:
+        reason = str(error) if isinstance(error, Unreadable) else "it is not JSON"
+        raise UnreadableEvent(f"Event {seq} of type {type_} cannot be read: {reason}.") from error
+
+
+def _upgraded(type_: str, format_: int, plain: Any) -> Any:
+    for earlier in range(format_, FORMAT):
+        upgrade = _UPGRADES.get(earlier, {}).get(type_)
+        plain = plain if upgrade is None else upgrade(plain)
+    return plain
 
 
 def seal(study: str, fields: Mapping[str, Any]) -> str:
-    """SHA-256 of an event: the study's name, every field but the hash itself."""
+    """SHA-256 of an entry: the study's name, and every field but the hash itself."""
     sealed = {name: value for name, value in fields.items() if name != "hash"}
     return sha256(canonical({"study": study, **sealed}).encode()).hexdigest()
 
 
-def first_break(study: str, events: Iterable[Event]) -> int | None:
-    """The seq of the first event that is missing, altered or out of place; None for a sound chain."""
+def first_break(study: str, entries: Iterable[LedgerEntry]) -> int | None:
+    """The seq of the first entry that is missing, altered or out of place; None for a sound chain."""
     previous = GENESIS
-    for expected, event in enumerate(events, start=1):
-        if event.seq != expected or event.previous != previous or event.hash != seal(study, vars(event)):
+    for expected, entry in enumerate(entries, start=1):
+        if entry.seq != expected or entry.previous != previous or entry.hash != seal(study, vars(entry)):
             return expected
-        previous = event.hash
+        previous = entry.hash
     return None

@@ -1,36 +1,71 @@
-"""Observations: measured values, corrected or retracted, never overwritten."""
+"""Observations: what was measured. They are corrected or retracted, never overwritten."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.domain.batches import SuggestionId
 
-class Kind(StrEnum):
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The measured value of one quantity and, where it is known, the standard error of that value."""
+
+    value: float
+    std: float | None = None
+
+
+class ObservationKind(StrEnum):
     RECORDED = "recorded"
     RETRACTED = "retracted"
 
 
 @dataclass(frozen=True)
 class Observation:
-    """One version of one measured value."""
+    """One version of what one measurement of one candidate gave."""
 
     number: int
     version: int
     current: bool
-    kind: Kind
+    kind: ObservationKind
     candidate: int
-    value: float
+    values: Mapping[str, Measured]  # by the name of the quantity
     actor: str
     recorded_at: str
     seq: int
-    batch: int | None = None
-    rank: int | None = None
+    suggestion: SuggestionId | None = None
     replicate: int | None = None
     ref: str | None = None
     measured_at: str | None = None
     measured_by: str | None = None
     note: str | None = None
-    reason: str | None = None
+    reason: str | None = None  # of the correction or retraction
 
     @property
     def state(self) -> str:
         return str(self.kind) if self.current else "superseded"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A measurement that gave no value; without `retry` the candidate is not suggested again."""
+
+    reason: str
+    retry: bool = True
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a lab sends about one suggestion, or about one candidate named by its key."""
+
+    suggestion: SuggestionId | None = None
+    candidate: str | None = None
+    values: tuple[float, ...] = ()  # of the study's objective, one per measurement
+    replicate: int | None = None  # which of the requested replicates the first value is
+    failed: Failure | None = None
+    abandoned: str | None = None  # why
+    measured_at: str | None = None
+    measured_by: str | None = None
+    note: str | None = None
+    ref: str | None = None  # the lab's own number of the measurement
+    row: int | None = None  # of the sheet it came in

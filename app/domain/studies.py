@@ -1,6 +1,7 @@
 """A study: one optimisation, its configuration and its life cycle."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ class StudyState(StrEnum):
     DELETED = "deleted"
 
 
-# active ⇄ paused → archived → deleted; an active study may be archived or deleted at once.
+# active ⇄ paused → archived → deleted; an active study may also be archived or deleted directly.
 TRANSITIONS: dict[StudyState, frozenset[StudyState]] = {
     StudyState.ACTIVE: frozenset({StudyState.PAUSED, StudyState.ARCHIVED, StudyState.DELETED}),
     StudyState.PAUSED: frozenset({StudyState.ACTIVE, StudyState.ARCHIVED, StudyState.DELETED}),
@@ -30,12 +31,21 @@ TRANSITIONS: dict[StudyState, frozenset[StudyState]] = {
 
 
 @dataclass(frozen=True)
-class Theory:
-    """A model whose every part is fixed by its owner, so that the paper's guarantees hold; user units throughout."""
+class Objective:
+    """A named quantity that is to be made as large, or as small, as possible."""
 
-    kernel: dict[str, Any] = field(default_factory=lambda: {"kind": "gaussian", "lengthscale": 1.0})
+    name: str = "value"
+    unit: str = ""
+    direction: Direction = Direction.MAXIMIZE
+
+
+@dataclass(frozen=True)
+class Theory:
+    """A model whose every part its owner fixed, so that the paper's guarantees hold; in the user's units."""
+
+    kernel: Mapping[str, Any] = field(default_factory=lambda: {"kind": "gaussian", "lengthscale": 1.0})
     noise: float = 0.1  # ξ, standard deviation of a measurement
-    regularization: float | None = None  # λ; by default the noise's variance
+    regularization: float | None = None  # λ; by default the variance of the noise
     norm: float = 1.0  # F
     delta: float = 0.05
     q_bar: float | None = 2.0
@@ -48,46 +58,57 @@ class Theory:
 
 @dataclass(frozen=True)
 class Stop:
-    """When enough is enough: any of these ends the study's asking, never its reporting."""
+    """Conditions that end the asking, never the reporting; any one of them suffices."""
 
     regret_bound: float | None = None
     observations: int | None = None
     date: str | None = None
 
+    def reason(self, observations: int, now: str, regret_bound: float | None = None) -> str | None:
+        """The name of a condition that holds, or None."""
+        if self.observations is not None and observations >= self.observations:
+            return "observations"
+        if self.date is not None and now >= self.date:
+            return "date"
+        if self.regret_bound is not None and regret_bound is not None and regret_bound <= self.regret_bound:
+            return "regret_bound"
+        return None
+
 
 @dataclass(frozen=True)
-class Configuration:
-    """What the owner of a study decided; every field has a default that works."""
+class ModelSettings:
+    """The settings that the model depends on: changing one of them makes an earlier fit void."""
 
-    direction: Direction = Direction.MAXIMIZE
-    description: str = ""
-    objective: str = "value"
-    unit: str = ""
+    objectives: tuple[Objective, ...] = (Objective(),)
     seed: int = 0
     goal: Literal["best", "production", "explore"] = "best"
     algorithm: str = "bbkb"
     theory: Theory | None = None  # by default the model is fitted to the data: auto mode
-    columns: dict[str, dict[str, Any]] = field(default_factory=dict)  # how a column becomes a feature
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # how a column becomes a feature
+    repeats: Literal["auto", "allowed", "never"] | int = "auto"
+    noise: Literal["auto", "none"] = "auto"  # none: the same candidate always gives the same value
+
+
+@dataclass(frozen=True)
+class Configuration(ModelSettings):
+    """Everything that the owner of a study decides; every field has a default that works."""
+
+    description: str = ""
     min_batch: int = 1
     max_batch: int = 100
     first_batch: int | None = None
-    repeats: Literal["auto", "allowed", "never"] | int = "auto"
-    noise: Literal["auto", "none"] = "auto"  # none: the same candidate always gives the same value
     stop: Stop = Stop()
     overdue_hours: float | None = None
 
+    @property
+    def objective(self) -> Objective:
+        """The study's one objective."""
+        [objective] = self.objectives
+        return objective
 
-def configuration_from(fields: dict[str, Any]) -> Configuration:
-    """The inverse of `dataclasses.asdict`."""
-    theory = fields.get("theory")
-    return Configuration(
-        **fields
-        | {
-            "direction": Direction(fields["direction"]),
-            "theory": Theory(**theory) if theory is not None else None,
-            "stop": Stop(**fields.get("stop", {})),
-        }
-    )
+    @property
+    def model_settings(self) -> ModelSettings:
+        return ModelSettings(**{setting.name: getattr(self, setting.name) for setting in fields(ModelSettings)})
 
 
 @dataclass(frozen=True)
@@ -96,21 +117,22 @@ class Study:
     name: str
     state: StudyState
     configuration: Configuration
-    version: int  # of state, configuration and candidate list: what If-Match speaks of
+    version: int  # of state, configuration and candidate list: the version in If-Match
     seq: int  # of the newest event
     head: str  # hash of the newest event
     created_at: str
-    columns: tuple[Column, ...] = field(default=())
+    columns: tuple[Column, ...] = ()
     candidates: int = 0
 
     def must_be_active(self) -> None:
         if self.state is not StudyState.ACTIVE:
-            raise StudyNotActive(state=self.state.value)
+            raise StudyNotActive(f"The study is {self.state}; resume it to go on.", state=self.state.value)
 
     def must_not_be_archived(self) -> None:
         if self.state is StudyState.ARCHIVED:
-            raise StudyNotActive("The study is archived.", state=self.state.value)
+            raise StudyNotActive("The study is archived and cannot be changed.", state=self.state.value)
 
     def must_be_able_to_become(self, state: StudyState) -> None:
         if state not in TRANSITIONS[self.state]:
-            raise ForbiddenTransition(state=self.state.value, wanted=state.value)
+            detail = f"A study that is {self.state} cannot become {state}."
+            raise ForbiddenTransition(detail, state=self.state.value, wanted=state.value)

@@ -1,66 +1,81 @@
-"""One batch (Algorithm 1): choose the argmax of the UCB, shrink the leverages as if it were measured, and so on.
+"""One batch (Algorithm 1): choose the argmax of the UCB, shrink the leverages as if it had been measured, repeat.
 
     ucb(x) = mean_fb(x) + alpha·√leverage_t(x)
 
-Mean and dictionary are frozen. The candidate that breaks the rule is the last; the sizes asked for outrank the rule.
+Mean and dictionary are frozen. The candidate that breaks the rule is the last; the sizes asked for take precedence over
+the rule.
+
+The uncertainty design is a first batch that needs no feedback at all (paper, section 4; Desautels et al. 2014): the
+greedy argmax of the leverage. Once no leverage exceeds 1/P, every later batch has at least P(C̃ − 1)/3 picks.
 """
 
 import numpy as np
 
-from app.engine.arrays import Array, Numbers
-from app.engine.ask import Ask, Batch, Ended
+from app.arrays import FloatArray, IndexArray
+from app.engine.ask import NO_CANDIDATES, NO_LIMIT, Ask, Ended, Selection
 from app.engine.confidence import alpha as theory_alpha
-from app.engine.covariances import Likely, nobody
-from app.engine.exact import ExactRule
-from app.engine.local import LocalRule
-from app.engine.rules import GlobalRule, ProductRule, Rule, SequentialRule
-from app.engine.shortlist import UNLIMITED, Pick, Shortlist
+from app.engine.rules import rule_of
+from app.engine.shortlist import Pick, Shortlist
 from app.engine.stability import Rescues
 from app.engine.state import State
 
 
 @np.errstate(all="ignore")
-def choose(state: State, ask: Ask | None = None) -> Batch:
-    """The next batch; pending candidates count as its first members."""
+def choose(state: State, ask: Ask | None = None) -> Selection:
+    """The next batch; pending candidates count as its first picks."""
     ask, rescues = ask or Ask(), Rescues()
     alpha = theory_alpha(state) if ask.alpha is None else ask.alpha
-    growing = _Growing(state, alpha, ask, rescues)
-    growing.begin_with_pending()
-    ended = growing.grow()
-    picks, ucb = growing.result()
-    return Batch(picks, ended, ucb, growing.ratio_bound, growing.guaranteed, alpha, dict(rescues))
+    batch = _GrowingBatch(state, alpha, ask, rescues)
+    batch.add_pending()
+    ended = batch.grow()
+    picks, ucb = batch.picks_and_ucb()
+    return Selection(picks, ended, ucb, batch.ratio_bound, batch.guaranteed, alpha, dict(rescues))
 
 
-def may_choose(state: State, ask: Ask) -> Numbers:
-    """(A,) how often each candidate may be chosen in a batch: 0 for those switched off."""
-    limit = np.full(len(state.X), UNLIMITED) if ask.limit is None else np.asarray(ask.limit, dtype=np.int64)
+@np.errstate(all="ignore")
+def design(state: State, ask: Ask, parallelism: float = np.inf) -> Selection:
+    """Candidates of highest leverage, one after the other, until none exceeds 1/parallelism or max_size is reached.
+
+    `ucb` of the selection is √leverage, for which each was chosen.
+    """
+    rescues = Rescues()
+    blind = state.replace(mean=np.zeros(len(state.X)), settings=state.settings.replace(hallucination="full"))
+    shortlist = Shortlist(blind, 1.0, choice_limits(state, ask), rescues)
+    for number in np.flatnonzero(state.pending):
+        shortlist.hallucinate(int(number), int(state.pending[number]))
+    picks: list[int] = []
+    widths: list[float] = []
+    ended: Ended = "size"
+    while len(picks) < ask.max_size:
+        pick = shortlist.best()
+        if pick is None:
+            ended = "exhausted"
+            break
+        leverage = float(pick.leverages(1)[0])
+        if leverage <= 1 / parallelism and len(picks) >= ask.min_size:
+            ended = "rule"
+            break
+        picks.append(pick.number)
+        widths.append(leverage**0.5)
+        shortlist.take(pick.number, 1)
+    return Selection(np.array(picks, dtype=np.int64), ended, np.array(widths), alpha=1.0, degraded=dict(rescues))
+
+
+def choice_limits(state: State, ask: Ask) -> IndexArray:
+    """(A,) how often each candidate may be chosen in a batch: 0 for those that are not available."""
+    limit = np.full(len(state.X), NO_LIMIT) if ask.limit is None else np.asarray(ask.limit, dtype=np.int64)
     return np.where(state.available, limit, 0)
 
 
-def rule_of(state: State, rescues: Rescues, likely: Likely = nobody) -> Rule:
-    """The rule named in the settings, at the start of a batch."""
-    match state.settings.rule:
-        case "global":
-            return GlobalRule(state)
-        case "local":
-            return LocalRule(state, rescues, likely)
-        case "exact":
-            return ExactRule(state, rescues, likely)
-        case "product":
-            return ProductRule(state)
-        case "sequential":
-            return SequentialRule(state)
-
-
-class _Growing:
-    """The batch under construction, a run of equal choices at a time."""
+class _GrowingBatch:
+    """A batch under construction, one run of equal choices at a time."""
 
     def __init__(self, state: State, alpha: float, ask: Ask, rescues: Rescues) -> None:
         self._state, self._alpha, self._ask = state, alpha, ask
-        self._shortlist = Shortlist(state, alpha, may_choose(state, ask), rescues)
-        self._rule = rule_of(state, rescues, self._shortlist.likely)
-        self._picks: list[Numbers] = []
-        self._ucb: list[Array] = []
+        self._shortlist = Shortlist(state, alpha, choice_limits(state, ask), rescues)
+        self._rule = rule_of(state, rescues, self._shortlist.leaders)
+        self._picks: list[IndexArray] = []
+        self._ucb: list[FloatArray] = []
         self._size = 0
         self._broken = False
         self.ratio_bound = 1.0
@@ -69,39 +84,42 @@ class _Growing:
     def guaranteed(self) -> bool:
         return self._rule.holds(self.ratio_bound)
 
-    def begin_with_pending(self) -> None:
+    def add_pending(self) -> None:
+        """Count what others are measuring, without picking it."""
         for number in np.flatnonzero(self._state.pending):
             n = int(self._state.pending[number])
             pick = self._shortlist.look_at(int(number))
-            self._broken |= self._rule.room(pick, n) < n
+            self._broken |= self._rule.remaining(pick, n) < n
             self._rule.add(pick, n)
             self._shortlist.hallucinate(pick.number, n)
 
     def grow(self) -> Ended:
+        """Pick until the batch must end; why it ended."""
         while self._size < self._ask.max_size:
             if self._broken and self._size >= self._ask.min_size:
                 return "rule"
             pick = self._shortlist.best()
             if pick is None:
                 return "exhausted"
-            n = self._length(pick)
+            n = self._run_length(pick)
             self.ratio_bound = self._rule.bound_if(pick, n - 1)
             self._take(pick, n)
         return "rule" if self._broken else "size"
 
-    def result(self) -> tuple[Numbers, Array]:
+    def picks_and_ucb(self) -> tuple[IndexArray, FloatArray]:
+        """What was picked, and the value for which each was."""
         if not self._picks:
-            return np.zeros(0, dtype=np.int64), np.zeros(0)
+            return NO_CANDIDATES, np.zeros(0)
         return np.concatenate(self._picks), np.concatenate(self._ucb)
 
-    def _length(self, pick: Pick) -> int:
-        """How often in a row: the one that breaks the rule included; once it is broken, only up to min_size."""
+    def _run_length(self, pick: Pick) -> int:
+        """How often in a row to pick it: up to and including the choice that breaks the rule, then up to min_size."""
         n = min(pick.run, self._ask.max_size - self._size)
-        if not self._broken:
-            room = self._rule.room(pick, n)
-            self._broken = room < n
-            return min(n, room + 1)
-        return min(n, self._ask.min_size - self._size)
+        if self._broken:
+            return min(n, self._ask.min_size - self._size)
+        remaining = self._rule.remaining(pick, n)
+        self._broken = remaining < n
+        return min(n, remaining + 1)
 
     def _take(self, pick: Pick, n: int) -> None:
         self._rule.add(pick, n)

@@ -1,28 +1,14 @@
-"""How sure the engine is: beta of Theorem 2, alpha of the batch, and the certificate."""
+"""How sure the engine is: beta of Theorem 2, alpha of a batch, and the sum that beta rests on.
+
+With probability 1 − delta, for all candidates at once: |f − mean| ≤ beta·√leverage.
+"""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from app.engine.arrays import Array
-from app.engine.settings import Settings
+from app.engine.settings import EngineSettings
 from app.engine.state import State
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """With probability 1 − delta, for all candidates at once: |f − mean| ≤ beta·√leverage."""
-
-    beta: float
-    recommended: int
-    """The available candidate with the highest lower bound."""
-    lower: float
-    """lcb of the recommended candidate."""
-    upper: float
-    """The highest ucb of any available candidate."""
-    regret_bound: float
-    """upper − lower: how much better than the recommended candidate any other could still be."""
 
 
 def beta(state: State) -> float:
@@ -37,21 +23,17 @@ def alpha(state: State) -> float:
     return widening(state.settings) * beta(state)
 
 
-def widening(settings: Settings) -> float:
-    """How much wider than at the last feedback the bounds of a batch are."""
+def widening(settings: EngineSettings) -> float:
+    """How much wider the bounds inside a batch are than at the last feedback."""
     return settings.threshold if settings.confidence == "paper" else math.sqrt(settings.threshold)
 
 
-def bounds(state: State) -> tuple[Array, Array]:
-    """lcb and ucb (A,) at the last feedback: mean ∓ beta·√leverage."""
-    width = beta(state) * np.sqrt(state.leverage)
-    return state.mean - width, state.mean + width
+def information_bound(state: State) -> float:
+    """A bound on log det(I + K/λ) that needs no history: log det(V/λ) + Σ_i counts_i residual_i / λ.
 
-
-def certificate(state: State) -> Certificate:
-    """Which candidate to recommend and how much better another could be, among the available ones (all, if none is)."""
-    lcb, ucb = bounds(state)
-    numbers = np.flatnonzero(state.available) if state.available.any() else np.arange(len(lcb))
-    recommended = int(numbers[np.argmax(lcb[numbers])])
-    lower, upper = float(lcb[recommended]), float(ucb[numbers].max())
-    return Certificate(beta(state), recommended, lower, upper, max(0.0, upper - lower))
+    K = K̃ + (K − K̃) with K̃ = ZᵀZ of the measurements, both positive semidefinite, so
+    log det(I + K/λ) ≤ log det(I + K̃/λ) + tr(K − K̃)/λ.
+    """
+    lam = state.settings.lam
+    projected = -2 * np.log(state.H.diagonal()).sum() - len(state.S) * np.log(lam)
+    return max(0.0, float(projected + state.counts @ state.residual / lam))

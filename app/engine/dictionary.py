@@ -1,67 +1,113 @@
-"""Resparsification: which measured candidates carry the approximation (Algorithm 1, lines 11–16).
+"""Which measured candidates carry the approximation: drawn after every batch, or for a whole history at once.
 
-Each past measurement of x enters with probability p = min(1, q̄·leverage_fb(x)); a candidate measured n times is
-therefore a member with probability 1 − (1 − p)ⁿ, drawn once.
+After a batch (Algorithm 1, lines 11–16): each past measurement of x enters with probability
+p = min(1, q̄·leverage_fb(x)). A candidate measured n times is therefore a member with probability 1 − (1 − p)ⁿ, and is
+drawn once.
+
+For a history, never at a cost cubic in its length (Lemma 2 without batches). If few distinct candidates were measured,
+their leverages are exact. Otherwise BLESS (Rudi, Calandriello, Carratino, Rosasco 2018) works bottom-up: at a large λ
+every leverage is small and a handful of members is enough; each halving of λ draws its members with the leverages that
+the members of the previous level provide:
+
+    leverage_λ(x) ≈ (k(x, x) − k_S(x)ᵀ (K_SS + λ diag(π/counts))⁻¹ k_S(x)) / λ
+
+where π are the probabilities with which the members of S were drawn. Leverages are at most κ²/λ, so it is enough to
+look at a uniform share q̄·κ²/λ of the measurements.
 """
 
 import math
 
 import numpy as np
 
-from app.engine.arrays import Array, Flags, Numbers
-from app.engine.randomness import rng_at
-from app.engine.settings import Settings
+from app.arrays import BoolArray, FloatArray, IndexArray
+from app.engine import sweep
+from app.engine.settings import EngineSettings, rng_at
+from app.engine.stability import Rescues
+from app.engine.state import State
 
 SURPLUS = 0.5
-"""Lazy: members that lost the draw stay while they are at most this share of the dictionary; when they are more, those
-of the smallest leverage go until they are half as many."""
+"""Lazy: members that lost the draw stay while they are at most this share of the dictionary. When they are more, those
+of the smallest leverage leave until half as many are left."""
+
+EXACT_UP_TO = 500
+"""Up to this many distinct measured candidates, the leverages of a history are exact."""
 
 
-def inclusion(leverage: Array, counts: Numbers, q_bar: float) -> Array:
+def inclusion_probability(leverage: FloatArray, counts: IndexArray, q_bar: float) -> FloatArray:
     """1 − (1 − min(1, q̄·leverage))^counts."""
     p = np.minimum(1.0, q_bar * leverage)
-    sure = p >= 1
-    several: Array = -np.expm1(counts * np.log1p(-np.where(sure, 0.0, p)))
-    return np.where(sure & (counts > 0), 1.0, several)
+    certain = p >= 1
+    uncertain: FloatArray = -np.expm1(counts * np.log1p(-np.where(certain, 0.0, p)))
+    return np.where(certain & (counts > 0), 1.0, uncertain)
 
 
-def oversampling(settings: Settings, measurements: int) -> float:
+def oversampling(settings: EngineSettings, measurements: int) -> float:
     """q̄, or the theory's 72·threshold·log(4t/δ) after t measurements."""
     if settings.q_bar is not None:
         return settings.q_bar
     return 72 * settings.threshold * math.log(4 * max(1, measurements) / settings.delta)
 
 
-def draw(settings: Settings, step: int, leverage: Array, counts: Numbers) -> Numbers:
-    """The dictionary after these counts (A,), with the leverages (A,) of the start of the batch; never empty."""
+def draw(settings: EngineSettings, step: int, leverage: FloatArray, counts: IndexArray) -> IndexArray:
+    """The dictionary for these counts (A,), from the leverages (A,) of the start of the batch; never empty."""
     measured = np.flatnonzero(counts)
     if settings.dictionary == "all" or len(measured) == 0:
         return measured
     if settings.dictionary == "none":
         return measured[:0]
-    probability = inclusion(leverage[measured], counts[measured], oversampling(settings, int(counts.sum())))
+    q_bar = oversampling(settings, int(counts.sum()))
+    probability = inclusion_probability(leverage[measured], counts[measured], q_bar)
     chance = rng_at(settings.seed, "dictionary", step).random(len(counts))[measured]
     drawn = measured[chance < probability]
     return drawn if len(drawn) else measured[[np.argmax(leverage[measured])]]
 
 
-def among(members: Numbers, numbers: Numbers, size: int) -> Flags:
-    """Which of `numbers` (n,), all below `size`, are members."""
+def is_in(numbers: IndexArray, members: IndexArray, size: int) -> BoolArray:
+    """Which of `numbers` (n,) are members; all numbers are below `size`."""
     flags = np.zeros(size, dtype=bool)
     flags[members] = True
-    found: Flags = flags[numbers]
-    return found
+    return np.asarray(flags[numbers])
 
 
-def leaving(S: Numbers, drawn: Numbers, leverage: Array, resparsify: str) -> Flags:
-    """(m,) the members that must go: those that lost the draw; in lazy mode only when they are too many."""
-    lost = ~among(drawn, S, len(leverage))
+def members_leaving(S: IndexArray, drawn: IndexArray, leverage: FloatArray, resparsify: str) -> BoolArray:
+    """(m,) the members of S that must leave: those that lost the draw; in lazy mode only if they are too many."""
+    lost = ~is_in(S, drawn, len(leverage))
     surplus = int(lost.sum())
     if resparsify == "strict":
         return lost
-    if surplus <= SURPLUS * len(S):
-        return np.zeros_like(lost)
-    order = np.argsort(np.where(lost, leverage[S], np.inf), kind="stable")
-    out = np.zeros_like(lost)
-    out[order[: surplus - int(SURPLUS / 2 * len(S))]] = True
-    return out
+    leaving = np.zeros_like(lost)
+    if surplus > SURPLUS * len(S):
+        smallest_first = np.argsort(np.where(lost, leverage[S], np.inf), kind="stable")
+        leaving[smallest_first[: surplus - int(SURPLUS / 2 * len(S))]] = True
+    return leaving
+
+
+def dictionary_for_history(state: State, rescues: Rescues) -> IndexArray:
+    """Dictionary members for the counts of `state`, whatever its dictionary was before."""
+    measured = state.measured
+    if state.settings.dictionary == "sampled" and len(measured) > EXACT_UP_TO:
+        return bless(state, measured, rescues)
+    leverage = np.zeros(len(state.X))
+    if state.settings.dictionary == "sampled":
+        weight = state.counts[measured].astype(float)
+        leverage[measured] = sweep.leverages_given(state, measured, measured, weight, state.settings.lam, rescues)
+    return draw(state.settings, state.step, leverage, state.counts)
+
+
+def bless(state: State, measured: IndexArray, rescues: Rescues) -> IndexArray:
+    """Members drawn level by level, for λ from κ²·t down to the one in the settings."""
+    lam, counts, t = state.settings.lam, state.counts, int(state.counts.sum())
+    q_bar = oversampling(state.settings, t)
+    kappa2 = float(sweep.prior_variance(state, state.X[measured], rescues).max())
+    S, weight = measured[:0], np.zeros(0)
+    levels = max(0, int(np.ceil(np.log2(kappa2 * t / lam)))) if kappa2 > 0 else 0
+    for level in range(levels, -1, -1):
+        level_lam = lam * 2.0**level
+        chance = rng_at(state.settings.seed, f"bless {level}", state.step).random(len(counts))[measured]
+        share = inclusion_probability(np.full(len(measured), kappa2 / level_lam), counts[measured], q_bar)
+        looked_at = measured[chance < share]
+        leverage = sweep.leverages_given(state, looked_at, S, weight, level_lam, rescues)
+        probability = inclusion_probability(np.minimum(leverage, kappa2 / level_lam), counts[looked_at], q_bar)
+        chosen = chance[chance < share] < probability
+        S, weight = looked_at[chosen], counts[looked_at[chosen]] / probability[chosen]
+    return S if len(S) else measured[[np.argmax(counts[measured])]]

@@ -1,19 +1,31 @@
 """A state as a plain dictionary of arrays, numbers and texts, and back: the same bits, no pickle.
 
-The features X are not part of it (the caller keeps them anyway): `load(saved, X)`.
+The features X are not part of it, because the caller keeps them anyway: `load(saved, X)`.
 """
 
 from typing import Any
 
 import numpy as np
 
-from app.engine.arrays import Array
-from app.engine.rows import Rows
-from app.engine.settings import Settings
-from app.engine.state import State
+from app.arrays import FloatArray
+from app.engine.settings import EngineSettings
+from app.engine.state import Rows, State
 
 FORMAT = 1
-ARRAYS = ("counts", "sums", "pending", "available", "latest", "S", "G", "H", "w", "mean", "residual", "spread")
+ARRAYS = (
+    "counts",
+    "sums",
+    "pending",
+    "available",
+    "latest",
+    "S",
+    "G",
+    "H",
+    "w",
+    "mean",
+    "residual",
+    "projected_leverage",
+)
 SCALARS = ("information", "step", "updates")
 
 
@@ -25,7 +37,7 @@ def save(state: State) -> dict[str, Any]:
     return {"format": FORMAT, **plain, **scalars, **arrays, "Z": state.Z}
 
 
-def load(saved: dict[str, Any], X: Array) -> State:
+def load(saved: dict[str, Any], X: FloatArray) -> State:
     """The state that was saved, over the same features."""
     if saved["format"] != FORMAT:
         raise ValueError(f"this engine reads format {FORMAT}, not {saved['format']}")
@@ -37,7 +49,7 @@ def load(saved: dict[str, Any], X: Array) -> State:
     rows, fresh = Rows.empty(len(X)).reserve(len(Z))
     fresh[:] = Z
     return State(
-        settings=Settings.build(saved["settings"]),
+        settings=EngineSettings.build(saved["settings"]),
         X=np.ascontiguousarray(X, dtype=float),
         rows=rows,
         rescues=dict(saved["rescues"]),

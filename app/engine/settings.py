@@ -1,16 +1,18 @@
-"""Everything the user of the engine may decide, in one frozen value."""
+"""Everything a user of the engine can decide, in one frozen value, and the random numbers that its seed addresses."""
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
+import numpy as np
+
 from app.engine.kernels import Kernel, build
 
-Rule = Literal["global", "local", "exact", "product", "sequential"]
-Dictionary = Literal["sampled", "all", "none"]
+RuleName = Literal["global", "local", "exact", "product", "sequential"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class EngineSettings:
     """The model, its guarantees and how it is computed; the names are those of the notation table."""
 
     kernel: Kernel
@@ -20,20 +22,20 @@ class Settings:
     F: float = 1.0
     """Bound on the norm of f in the kernel's space."""
     delta: float = 0.05
-    """The certificate fails with at most this probability."""
+    """The confidence bounds fail with at most this probability."""
     threshold: float = 2.0
-    rule: Rule = "global"
+    rule: RuleName = "global"
     confidence: Literal["tight", "paper"] = "tight"
-    dictionary: Dictionary = "sampled"
+    dictionary: Literal["sampled", "all", "none"] = "sampled"
     """sampled (BBKB, BKB), all measured candidates (the GP-UCB family), or none (no model at all)."""
     hallucination: Literal["projected", "full"] = "projected"
     """What a chosen candidate teaches before it is measured: only what the frozen dictionary sees of it (the paper's
-    Algorithm 1), or all of it (exact GP-BUCB when the dictionary is all)."""
+    Algorithm 1), or everything (exact GP-BUCB if the dictionary is "all")."""
     q_bar: float | None = 2.0
     """Oversampling of the dictionary; None is the theory's 72·threshold·log(4t/δ)."""
     resparsify: Literal["lazy", "strict"] = "lazy"
     refresh_every: int = 200
-    """From-scratch computation after so many incremental updates: it bounds drift."""
+    """The state is computed from scratch after this many incremental updates, which bounds their drift."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -43,12 +45,12 @@ class Settings:
         _require(self.threshold >= 1, "threshold must be at least 1")
         _require(self.q_bar is None or self.q_bar > 0, "q_bar must be positive")
 
-    def but(self, **changes: Any) -> Self:
-        """The same settings with some changed."""
+    def replace(self, **changes: Any) -> Self:
+        """The same settings with some of them changed."""
         return replace(self, **changes)
 
     def describe(self) -> dict[str, Any]:
-        """Plain JSON; `Settings.build` is the inverse."""
+        """Plain JSON; `EngineSettings.build` is the inverse."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "kernel"}
         return {**plain, "kernel": self.kernel.describe()}
 
@@ -56,6 +58,15 @@ class Settings:
     def build(cls, description: dict[str, Any]) -> Self:
         """The settings that `describe` wrote."""
         return cls(**{**description, "kernel": build(description["kernel"])})
+
+
+def rng_at(seed: int, purpose: str, step: int) -> np.random.Generator:
+    """The generator for one purpose ("dictionary", "thompson", …) at one step of the study with this seed.
+
+    Randomness is addressed, not consumed: the same address always gives the same numbers.
+    """
+    address = f"{seed}/{purpose}/{step}".encode()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(hashlib.sha256(address).digest(), "big")))
 
 
 def _require(condition: bool, message: str) -> None:

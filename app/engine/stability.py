@@ -1,8 +1,8 @@
-"""The numerical ladder: every rescue of the engine, in one place, counted and reported.
+"""Every numerical rescue of the engine, in one place, counted and reported.
 
-Rungs, from harmless to serious: a rounding error below zero is cut; a dependent dictionary member is left out
+From harmless to serious: a rounding error below zero is set to zero; a dependent dictionary member is left out
 ("dependent members left out"); a factorisation gets jitter ("jitter"); a value so large that its square would overflow
-is cut ("values cut", "means cut", "kernel values cut"), and one that is not a number becomes 0.
+is clipped, and a value that is not a number becomes 0 ("values clipped", "means clipped", "kernel values clipped").
 """
 
 from collections import Counter
@@ -10,24 +10,24 @@ from collections import Counter
 import numpy as np
 from scipy.linalg import lapack
 
-from app.engine.arrays import Array, Numbers
+from app.arrays import FloatArray, IndexArray
 
 RANK_TOLERANCE = 1e-12
-"""A member whose residual is below this share of k(x, x) adds nothing but rounding errors to the dictionary."""
+"""A member whose residual is below this share of k(x, x) adds only rounding errors to the dictionary."""
 
 LARGEST = 1e150
-"""Kernel values and sums are cut here, so that products of two of them stay finite."""
+"""Kernel values and sums are clipped here, so that products of two of them stay finite."""
 
 SMALLEST = 1e-200
-"""A residual below this is nothing: its square root is still well above the subnormal numbers."""
+"""A residual below this counts as zero: its square root is still well above the subnormal numbers."""
 
 
 class Rescues(Counter[str]):
-    """How often each rung of the ladder was needed."""
+    """How often each rescue was needed."""
 
 
-def cut(values: Array, what: str, rescues: Rescues) -> Array:
-    """`values`, with those beyond ±LARGEST cut and those that are no number 0; the same array if nothing is wrong."""
+def clip_extremes(values: FloatArray, what: str, rescues: Rescues) -> FloatArray:
+    """`values`, clipped at ±LARGEST and with 0 for what is not a number; the same array if nothing is wrong."""
     if np.isfinite(values.sum()) and (values.size == 0 or max(-values.min(), values.max()) <= LARGEST):
         return values
     wrong = ~(np.abs(values) <= LARGEST)
@@ -37,10 +37,10 @@ def cut(values: Array, what: str, rescues: Rescues) -> Array:
     return np.clip(np.nan_to_num(values, nan=0.0, posinf=LARGEST, neginf=-LARGEST), -LARGEST, LARGEST)
 
 
-def independent(R: Array, scale: Array, rescues: Rescues) -> tuple[Numbers, Array]:
+def independent(R: FloatArray, scale: FloatArray, rescues: Rescues) -> tuple[IndexArray, FloatArray]:
     """Pivoted Cholesky: which members of R (m, m) are independent, and inv(L) with R[kept][:, kept] = L Lᵀ.
 
-    A member is left out once its pivot falls below RANK_TOLERANCE·scale, `scale` (m,) being its k(x, x).
+    A member is left out once its pivot falls below RANK_TOLERANCE·scale, where `scale` (m,) is its k(x, x).
     """
     usable = np.flatnonzero((R.diagonal() > RANK_TOLERANCE * scale) & (R.diagonal() > SMALLEST))
     width = np.sqrt(scale[usable])
@@ -53,8 +53,8 @@ def independent(R: Array, scale: Array, rescues: Rescues) -> tuple[Numbers, Arra
     return kept.astype(np.int64), L_inv / width[order]
 
 
-def inverse_cholesky(V: Array, rescues: Rescues) -> Array:
-    """inv(L) for V = L Lᵀ positive definite (m, m); with growing jitter where rounding has spoilt it."""
+def inverse_cholesky(V: FloatArray, rescues: Rescues) -> FloatArray:
+    """inv(L) for a positive definite V = L Lᵀ (m, m); with growing jitter where rounding errors made it indefinite."""
     if len(V) == 0:
         return np.zeros((0, 0))
     factor, failed = lapack.dpotrf(V.T, clean=1)
@@ -66,12 +66,12 @@ def inverse_cholesky(V: Array, rescues: Rescues) -> Array:
     return _inverse(factor.T)
 
 
-def not_negative(values: Array) -> Array:
-    """Rounding errors below zero cut, in place."""
+def not_negative(values: FloatArray) -> FloatArray:
+    """Set rounding errors below zero to zero, in place."""
     return np.maximum(values, 0.0, out=values)
 
 
-def _inverse(L: Array) -> Array:
+def _inverse(L: FloatArray) -> FloatArray:
     """inv(L) of a lower triangular L (m, m), in row order."""
     if len(L) == 0:
         return np.zeros((0, 0))

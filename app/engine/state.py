@@ -1,47 +1,99 @@
-"""The state of a study: a frozen value; every verb of the engine takes one and gives the next."""
+"""The state of a study: a frozen value. Every verb of the engine takes one and returns the next."""
 
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
 
-from app.engine.arrays import Array, Flags, Numbers
-from app.engine.rows import Rows
-from app.engine.settings import Settings
+from app.arrays import BoolArray, FloatArray, IndexArray
+from app.engine.settings import EngineSettings
+from app.engine.stability import Rescues
+
+SPARE = 64
+"""The least number of rows kept free behind those in use; memory that is never written to costs nothing."""
+
+
+class Rows:
+    """An immutable (m, A) array whose successors share its memory.
+
+    `reserve` gives out the memory behind the existing rows if it is still free, and otherwise copies. So an existing
+    version keeps its values for ever, and the next state of a study need not copy the rows of the last one.
+    """
+
+    def __init__(self, array: FloatArray, memory: "_Memory | None" = None) -> None:
+        self._memory = memory or _Memory(array)
+        self.array: FloatArray = self._memory.array[: len(array)]
+        self.array.flags.writeable = False
+
+    @classmethod
+    def empty(cls, width: int) -> "Rows":
+        """No rows yet, over `width` candidates."""
+        return cls(np.empty((0, width)))
+
+    def reserve(self, extra: int) -> tuple["Rows", FloatArray]:
+        """A successor with `extra` more rows, and those rows, which the caller fills."""
+        m, width = self.array.shape
+        memory = self._memory
+        if not memory.claim(m, m + extra):
+            taken = m + extra
+            memory = _Memory(np.empty((taken + max(SPARE, taken // 2), width)), taken)
+            memory.array[:m] = self.array
+        fresh = memory.array[m : m + extra]
+        return Rows(memory.array[: m + extra], memory), fresh
+
+
+class _Memory:
+    """The shared array, and how many of its rows are taken."""
+
+    def __init__(self, array: FloatArray, used: int | None = None) -> None:
+        self.array = array
+        self._used = len(array) if used is None else used
+        self._lock = Lock()
+
+    def claim(self, start: int, stop: int) -> bool:
+        """Take the rows start … stop if they exist and are the next free ones."""
+        with self._lock:
+            free = self._used == start and stop <= len(self.array)
+            self._used = stop if free else self._used
+        return free
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """What is known after the last feedback. Arrays over candidates have length A, those of the dictionary m."""
 
-    settings: Settings
-    X: Array
+    settings: EngineSettings
+    X: FloatArray
     """(A, d) features."""
 
-    counts: Numbers
-    sums: Array
-    pending: Numbers
+    counts: IndexArray
+    """(A,) how often each candidate was measured."""
+    sums: FloatArray
+    """(A,) the sum of its values."""
+    pending: IndexArray
     """(A,) measurements handed out and not yet reported."""
-    available: Flags
-    latest: Numbers
-    """(A,) step of each candidate's latest measurement, 0 for none."""
+    available: BoolArray
+    """(A,) whether each candidate may be chosen."""
+    latest: IndexArray
+    """(A,) the step of each candidate's latest measurement, 0 if there is none."""
 
-    S: Numbers
+    S: IndexArray
     """(m,) the dictionary."""
     rows: Rows
     """Z (m, A): column x is z(x), with Z_Sᵀ Z_S = K_SS."""
-    G: Array
+    G: FloatArray
     """(m, m) Σ_i counts_i z_i z_iᵀ."""
-    H: Array
-    """(m, m) inv(L) with G + λI = L Lᵀ; so V⁻¹ = Hᵀ H."""
-    w: Array
+    H: FloatArray
+    """(m, m) inv(L) with V = G + λI = L Lᵀ; so V⁻¹ = Hᵀ H."""
+    w: FloatArray
     """(m,) Σ_i sums_i z_i."""
-    mean: Array
+    mean: FloatArray
     """(A,) zᵀ V⁻¹ w."""
-    residual: Array
-    """(A,) k(x, x) − zᵀz, what the dictionary does not see; never negative."""
-    spread: Array
-    """(A,) zᵀ V⁻¹ z."""
+    residual: FloatArray
+    """(A,) k(x, x) − zᵀz, the part of x that the dictionary does not see; never negative."""
+    projected_leverage: FloatArray
+    """(A,) zᵀ V⁻¹ z, the leverage of the part that it does see."""
 
     information: float = 0.0
     """Σ_s log(1 + 3·leverage_fb(x_s)), the running sum of Theorem 2."""
@@ -52,22 +104,22 @@ class State:
     rescues: dict[str, int] = field(default_factory=dict)
 
     @property
-    def Z(self) -> Array:  # noqa: N802
+    def Z(self) -> FloatArray:  # noqa: N802
         """(m, A) the embedding of every candidate."""
         return self.rows.array
 
     @property
-    def leverage(self) -> Array:
+    def leverage(self) -> FloatArray:
         """(A,) cov(x, x) = residual/λ + zᵀ V⁻¹ z."""
-        return self.residual / self.settings.lam + self.spread
+        return self.residual / self.settings.lam + self.projected_leverage
 
     @property
-    def variance(self) -> Array:
+    def variance(self) -> FloatArray:
         """(A,) posterior variance of f: λ·leverage."""
-        return self.residual + self.settings.lam * self.spread
+        return self.residual + self.settings.lam * self.projected_leverage
 
     @property
-    def measured(self) -> Numbers:
+    def measured(self) -> IndexArray:
         """Numbers of the candidates measured at least once."""
         return np.flatnonzero(self.counts)
 
@@ -76,6 +128,15 @@ class State:
         """tr K(K + λI)⁻¹ over all measurements: Σ_i counts_i leverage(x_i)."""
         return float(self.counts @ self.leverage)
 
-    def but(self, **changes: Any) -> Self:
+    def V_inverse(self, B: FloatArray) -> FloatArray:  # noqa: N802
+        """V⁻¹ B for B (m,) or (m, n)."""
+        solved: FloatArray = self.H.T @ (self.H @ B)
+        return solved
+
+    def replace(self, **changes: Any) -> Self:
         """The same state with some fields changed."""
         return type(self)(**{**self.__dict__, **changes})
+
+    def with_rescues(self, rescues: Rescues) -> Self:
+        """The same state with more rescues counted."""
+        return self.replace(rescues=dict(Rescues(self.rescues) + rescues))

@@ -1,5 +1,8 @@
-"""Use cases: the verbs of the product.
+"""The verbs of the product, as two kinds of functions.
 
-Each is a function `(connection, actor, …) -> result` that runs inside one transaction; `transactions` opens and
-commits it, and nothing else does. What takes long (parsing, the engine) happens before, with no transaction open.
+`use_cases`   `(connection, actor, …) -> result`: run inside one transaction, which `transactions` opens and commits.
+`workflows`   `(resources, tx, …) -> answer`: span several transactions, with long work (parsing, computing) between
+              them and no transaction open meanwhile.
+
+`intake` reads what people send: candidate lists, sheets, JSON.
 """

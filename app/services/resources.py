@@ -1,12 +1,13 @@
-"""What the use cases work with, built once by `main` and passed down."""
+"""What use cases and workflows work with: built once by `main` and passed down."""
 
 from dataclasses import dataclass
 
-from app.services.arrays import ArrayCache
-from app.services.bridge.models import Models
-from app.services.jobs import Jobs
+from app.compute.ledger_states import LedgerStates
+from app.compute.local import Jobs, LocalCompute
+from app.compute.models import Models
 from app.settings import Settings
-from app.storage.database import Database
+from app.storage.array_cache import ArrayCache
+from app.storage.database import Database, open_database
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,32 @@ class Resources:
     settings: Settings
     database: Database
     arrays: ArrayCache
+    ledger_states: LedgerStates
     models: Models
-    jobs: Jobs  # batches to be computed
-    snapshots: Jobs  # models to be kept, when there is time
+    compute: LocalCompute
+    jobs: Jobs  # asks
+    snapshots: Jobs  # models to save when there is time
+
+    def close(self) -> None:
+        """Finish what runs, then close the database."""
+        self.jobs.close()
+        self.snapshots.close()
+        self.database.dispose()
+
+
+def open_resources(settings: Settings) -> Resources:
+    """Connect to the database, which must exist and be migrated, and make the caches and threads."""
+    database = open_database(settings.database_address, settings.database_connections)
+    arrays = ArrayCache(settings.cache_bytes)
+    states = LedgerStates(database)
+    models = Models(database, arrays, states, settings.model_bytes)
+    return Resources(
+        settings=settings,
+        database=database,
+        arrays=arrays,
+        ledger_states=states,
+        models=models,
+        compute=LocalCompute(models),
+        jobs=Jobs(settings.engine_threads, settings.engine_queue),
+        snapshots=Jobs(1, settings.engine_queue),
+    )

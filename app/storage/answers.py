@@ -1,57 +1,66 @@
-"""Answers kept under their Idempotency-Key, in the transaction of the write they answer."""
+"""Answers stored under their Idempotency-Key, in the transaction of the write that they answer."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from app.domain.answers import Answer
 from app.domain.clock import now
 from app.domain.errors import IdempotencyKeyReused
-from app.storage.inserting import insert_if_absent
+from app.storage.dialects import insert_if_absent
 from app.storage.tables import idempotency
 
-_THIS = (idempotency.c.key_id == bindparam("owner")) & (idempotency.c.token == bindparam("said"))
+_THIS = (idempotency.c.key_id == bindparam("owner")) & (idempotency.c.token == bindparam("idempotency_key"))
 _FIND = select(idempotency).where(_THIS)
-_KEEP = update(idempotency).where(_THIS)
+_STORE = update(idempotency).where(_THIS)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is sent now, and what the same request is sent again, byte for byte."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    stored_body: bytes | None = None  # stored instead of `body` when `body` holds a secret
 
 
 def claim(connection: Connection, key_id: str, token: str, fingerprint: str) -> Answer | None:
-    """The kept answer of this token, or None and the token is ours.
+    """The stored answer of this token; None if it is new, and then it belongs to this transaction.
 
-    A second request with the same token waits here until the first has committed (then it gets the answer)
-    or rolled back (then it does the work).
+    A second request with the same token waits here until the first has committed, and gets its answer, or until it has
+    rolled back, and does the work.
     """
     row = {"key_id": key_id, "token": token, "fingerprint": fingerprint, "created_at": now()}
     return None if insert_if_absent(connection, idempotency, row) else find(connection, key_id, token, fingerprint)
 
 
 def find(connection: Connection, key_id: str, token: str, fingerprint: str) -> Answer | None:
-    """The kept answer of this token, if the request came before."""
-    kept = connection.execute(_FIND, {"owner": key_id, "said": token}).first()
-    if kept is None:
+    """The stored answer of this token, if the same request came before."""
+    row = connection.execute(_FIND, {"owner": key_id, "idempotency_key": token}).first()
+    if row is None:
         return None
-    if kept.fingerprint != fingerprint:
+    if row.fingerprint != fingerprint:
         raise IdempotencyKeyReused
-    return Answer(kept.status, kept.body, json.loads(kept.headers))
+    return Answer(row.status, row.body, json.loads(row.headers))
 
 
-def keep(connection: Connection, key_id: str, token: str, answer: Answer) -> None:
-    kept = {
+def store(connection: Connection, key_id: str, token: str, answer: Answer) -> None:
+    columns = {
         "status": answer.status,
-        "body": answer.kept_body or answer.body,
+        "body": answer.stored_body or answer.body,
         "headers": json.dumps(dict(answer.headers)),
     }
-    connection.execute(_KEEP, {"owner": key_id, "said": token, **kept})
+    connection.execute(_STORE, {"owner": key_id, "idempotency_key": token, **columns})
 
 
-def are_kept(connection: Connection, before: str) -> bool:
-    """Whether there are any of before a moment."""
-    return (
-        connection.execute(select(idempotency.c.token).where(idempotency.c.created_at < before).limit(1)).first()
-        is not None
-    )
+def any_older_than(connection: Connection, moment: str) -> bool:
+    """Whether any answer is older than `moment`."""
+    query = select(idempotency.c.token).where(idempotency.c.created_at < moment).limit(1)
+    return connection.execute(query).first() is not None
 
 
-def forget(connection: Connection, before: str) -> int:
-    """Drop the answers kept before a moment."""
-    return connection.execute(delete(idempotency).where(idempotency.c.created_at < before)).rowcount
+def drop_older_than(connection: Connection, moment: str) -> int:
+    """Drop the answers that are older than `moment`; how many there were."""
+    return connection.execute(delete(idempotency).where(idempotency.c.created_at < moment)).rowcount

@@ -1,4 +1,4 @@
-"""A copy of a SQLite database while it is in use, and back. PostgreSQL has its own tools for this."""
+"""Copy a SQLite database while it is in use, and restore a copy. PostgreSQL has its own tools for this."""
 
 import os
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
-from app.storage import sqlite
+from app.storage import dialects
 
 PAGES = 1_000
 
@@ -14,7 +14,7 @@ Tell = Callable[[int, int], None]
 
 
 def copy(address: str, target: Path, tell: Tell | None = None) -> None:
-    """One consistent copy at `target`; writers go on meanwhile. The file appears when it is whole."""
+    """Make one consistent copy at `target` while others write. The file appears when it is complete."""
     source = _file(address, "pg_dump --format=custom --file=FILE")
     if not source.is_file():
         raise FileNotFoundError(f"There is no database at {source}.")
@@ -25,11 +25,11 @@ def copy(address: str, target: Path, tell: Tell | None = None) -> None:
 
 
 def restore(copied: Path, address: str) -> None:
-    """Put a copy in the place of a database that is not there; a damaged copy is refused."""
+    """Make a copy the database, if there is none yet; a damaged copy is refused."""
     target = _file(address, "pg_restore --clean --if-exists")
     for file in (target, target.with_name(f"{target.name}-wal")):
         if file.exists():
-            raise FileExistsError(f"{file} is there already; nothing is overwritten. Move it away first.")
+            raise FileExistsError(f"{file} exists already and is not overwritten. Move it away first.")
     _must_be_sound(copied)
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.part")
@@ -41,14 +41,14 @@ def restore(copied: Path, address: str) -> None:
 def _file(address: str, tool: str) -> Path:
     url = make_url(address)
     if url.get_backend_name() != "sqlite" or not url.database:
-        raise RuntimeError(f"This database is PostgreSQL's: use its own tools, such as `{tool}`.")
+        raise RuntimeError(f"This is a PostgreSQL database. Use its own tools, such as `{tool}`.")
     return Path(url.database)
 
 
 def _copy(source: Path, target: Path, tell: Tell | None = None) -> None:
-    """The driver's online backup, inside one reading transaction: else it starts over whenever somebody writes."""
+    """The driver's online backup, inside one reading transaction; without one it starts over at every write."""
     os.close(os.open(target, os.O_CREAT | os.O_EXCL, 0o600))
-    connect = sqlite.driver().connect
+    connect = dialects.sqlite_driver().connect
     reading, writing = connect(source, isolation_level=None), connect(target)
     try:
         reading.execute("BEGIN")
@@ -61,10 +61,10 @@ def _copy(source: Path, target: Path, tell: Tell | None = None) -> None:
 
 
 def _must_be_sound(copied: Path) -> None:
-    connection = sqlite.driver().connect(f"{copied.resolve().as_uri()}?immutable=1", uri=True)
+    connection = dialects.sqlite_driver().connect(f"{copied.resolve().as_uri()}?immutable=1", uri=True)
     try:
         verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
-    except sqlite.driver().DatabaseError as error:
+    except dialects.sqlite_driver().DatabaseError as error:
         verdict = str(error)
     finally:
         connection.close()
@@ -73,7 +73,7 @@ def _must_be_sound(copied: Path) -> None:
 
 
 def _publish(unfinished: Path, target: Path) -> None:
-    """Give the whole file its name, durably, and only if the name is free."""
+    """Give the complete file its name, durably, and only if that name is free."""
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())
     os.link(unfinished, target)

@@ -1,15 +1,23 @@
 """Batches and suggestions as rows."""
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, update
 
-from app.domain.batches import Batch, BatchState, Suggestion, SuggestionState
-from app.domain.ledger import canonical
+from app.domain.batches import (
+    Batch,
+    BatchRecord,
+    BatchState,
+    Computation,
+    Explanation,
+    Suggestion,
+    SuggestionId,
+    SuggestionState,
+)
+from app.domain.codec import canonical, from_plain, read_json, to_plain
 from app.domain.studies import Study
-from app.storage.parameters import in_parts
+from app.storage.dialects import in_parts
 from app.storage.tables import batches, suggestions
 
 _STUDY: BindParameter[int] = bindparam("study")
@@ -42,16 +50,13 @@ _CLOSE = (
 
 
 def add(connection: Connection, study: Study, batch: Batch, chosen: Sequence[Suggestion]) -> None:
-    row = vars(batch) | {"study_id": study.id, "record": canonical(batch.record)}
-    connection.execute(_ADD, row)
-    connection.execute(
-        _ADD_SUGGESTIONS,
-        [vars(one) | {"study_id": study.id, "record": canonical(one.record)} for one in chosen],
-    )
+    texts = {"record": canonical(to_plain(batch.record)), "computation": canonical(to_plain(batch.computation))}
+    connection.execute(_ADD, vars(batch) | {"study_id": study.id, **texts})
+    connection.execute(_ADD_SUGGESTIONS, [_suggestion_row(study, suggestion) for suggestion in chosen])
 
 
 def last_number(connection: Connection, study: Study) -> int:
-    """How many batches there are: they are numbered without gaps."""
+    """The number of the newest batch, 0 if there is none. Batches are numbered without gaps."""
     return connection.execute(_LAST_NUMBER, {"study": study.id}).scalar_one() or 0
 
 
@@ -82,8 +87,7 @@ def page(
     return [_batch(row) for row in connection.execute(query.order_by(batches.c.number).limit(limit))]
 
 
-def those(connection: Connection, study: Study, numbers: Iterable[int]) -> list[Batch]:
-    """The batches of some numbers."""
+def with_numbers(connection: Connection, study: Study, numbers: Iterable[int]) -> list[Batch]:
     query = select(batches).where(batches.c.study_id == study.id).order_by(batches.c.number)
     return [
         _batch(row)
@@ -93,7 +97,7 @@ def those(connection: Connection, study: Study, numbers: Iterable[int]) -> list[
 
 
 def based_on(connection: Connection, study: Study, seq: int) -> tuple[int, ...]:
-    """The batches whose computation knew the event `seq`."""
+    """The numbers of the batches whose computation knew the event `seq`."""
     where = (batches.c.study_id == study.id, batches.c.basis_seq >= seq)
     return tuple(connection.execute(select(batches.c.number).where(*where).order_by(batches.c.number)).scalars())
 
@@ -112,23 +116,47 @@ def suggestions_in(connection: Connection, study: Study, state: SuggestionState)
     return [_suggestion(row) for row in rows]
 
 
-def resolve(connection: Connection, study: Study, places: Sequence[tuple[int, int]], state: SuggestionState) -> None:
-    """Move suggestions to a state, and close every batch that waits for nothing any more."""
-    if not places:
+def resolve(connection: Connection, study: Study, ids: Sequence[SuggestionId], state: SuggestionState) -> None:
+    """Move suggestions to a state, and close every batch that has none pending any more."""
+    if not ids:
         return
-    moved = [{"study": study.id, "in_batch": batch, "at": rank, "state": state} for batch, rank in places]
+    moved = [{"study": study.id, "in_batch": batch, "at": rank, "state": state} for batch, rank in ids]
     connection.execute(_MOVE, moved)
-    numbers = sorted({batch for batch, _ in places})
+    numbers = sorted({batch for batch, _ in ids})
     connection.execute(_CLOSE, [{"study": study.id, "this": number} for number in numbers])
 
 
+def _suggestion_row(study: Study, suggestion: Suggestion) -> dict[str, Any]:
+    return {
+        "study_id": study.id,
+        "batch": suggestion.id.batch,
+        "rank": suggestion.id.rank,
+        "candidate": suggestion.candidate,
+        "replicates": suggestion.replicates,
+        "state": suggestion.state,
+        "why": canonical(to_plain(suggestion.why)),
+    }
+
+
 def _batch(row: Row[Any]) -> Batch:
-    fields = dict(row._mapping)  # noqa: SLF001
-    del fields["study_id"]
-    return Batch(**fields | {"state": BatchState(row.state), "record": json.loads(row.record)})
+    return Batch(
+        number=row.number,
+        worker=row.worker,
+        state=BatchState(row.state),
+        size=row.size,
+        basis_seq=row.basis_seq,
+        seq=row.seq,
+        record=from_plain(BatchRecord, read_json(row.record)),
+        computation=from_plain(Computation, read_json(row.computation)),
+        created_at=row.created_at,
+    )
 
 
 def _suggestion(row: Row[Any]) -> Suggestion:
-    fields = dict(row._mapping)  # noqa: SLF001
-    del fields["study_id"]
-    return Suggestion(**fields | {"state": SuggestionState(row.state), "record": json.loads(row.record)})
+    return Suggestion(
+        id=SuggestionId(row.batch, row.rank),
+        candidate=row.candidate,
+        replicates=row.replicates,
+        state=SuggestionState(row.state),
+        why=from_plain(Explanation, read_json(row.why)),
+    )

@@ -1,11 +1,11 @@
 """Arrays in the database: raw little-endian bytes in rows of a megabyte, named by their SHA-256.
 
-A blob never changes, so writing one again is harmless and any cache keyed by its digest is right forever.
-Chunks are committed a few at a time, the last with the blob's own row: a blob that is listed is complete. What a crash
-leaves behind is chunks without a blob; the next attempt completes them, or `sweeping` drops them.
+A blob never changes. Writing one again is harmless, and a cache keyed by its digest never goes stale.
+Chunks are committed a few at a time, the last ones together with the blob's own row, so a blob that is listed is
+complete. A crash leaves chunks whose blob is not listed; the next attempt completes them, or `sweeping` drops them.
 
-A sweep may come at any moment, from any process. So whoever lists a blob looks whether its chunks are there, and
-whoever names some looks whether they are listed, in one transaction that no sweep runs beside.
+A sweep may run at any moment, in any process. So `store` lists a blob only if all its chunks exist, and
+`must_be_listed` checks blobs before an event names them, each in a transaction that no sweep runs beside.
 """
 
 import json
@@ -14,30 +14,27 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, func, select
 
+from app.arrays import Array
 from app.domain.clock import now
 from app.failpoints import reach
 from app.storage.database import Database
-from app.storage.inserting import insert_if_absent, insert_missing
+from app.storage.dialects import Lock, hold, insert_if_absent, insert_missing
 from app.storage.tables import blob_chunks, blobs
 
 CHUNK = 1 << 20
 CHUNKS_PER_COMMIT = 16
-_LOCK = 7_026_112_017  # any number, the same in every process
-
-Array = NDArray[Any]
 
 
 class DamagedBlob(Exception):
-    """A blob is not there, or its bytes are not those it was named after."""
+    """A blob does not exist, or its bytes do not match its digest."""
 
 
 def store(database: Database, array: Array, scope: str = "") -> str:
-    """Make `array` durable and return its digest. No second copy of the whole is made in memory.
+    """Make `array` durable and return its digest, without a second copy of it in memory.
 
-    Blobs of different scopes never share a name, so those of a scope can be dropped without looking elsewhere.
+    Blobs of different scopes never share a digest, so those of one scope can be dropped without checking the others.
     """
     content = _bytes(array)
     digest = name(array, scope)
@@ -51,7 +48,7 @@ def store(database: Database, array: Array, scope: str = "") -> str:
                 insert_missing(connection, blob_chunks, _chunks(digest, content, start))
             reach("chunks-stored")
         with database.write() as connection:
-            _lock_shared(connection)
+            hold(connection, Lock.BLOBS, shared=True)
             insert_missing(connection, blob_chunks, _chunks(digest, content, last))
             reach("chunks-stored")
             if _is_whole(connection, digest, content):
@@ -60,21 +57,10 @@ def store(database: Database, array: Array, scope: str = "") -> str:
 
 
 def must_be_listed(connection: Connection, digests: Collection[str]) -> None:
-    """Before they are named: a blob that nothing named yet may have been swept since it was stored."""
-    _lock_shared(connection)
+    """Raise `DamagedBlob` if one of them was swept since it was stored. Call this before an event names them."""
+    hold(connection, Lock.BLOBS, shared=True)
     for digest in digests:
         _find(connection, digest)
-
-
-def lock_alone(connection: Connection) -> None:
-    """Until the transaction ends, nobody lists or names a blob. (SQLite has one writer anyway.)"""
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
-
-
-def _lock_shared(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock_shared({_LOCK})")
 
 
 def _is_whole(connection: Connection, digest: str, content: memoryview) -> bool:
@@ -83,7 +69,7 @@ def _is_whole(connection: Connection, digest: str, content: memoryview) -> bool:
 
 
 def drop(connection: Connection, digests: Collection[str]) -> None:
-    """Forget blobs that nothing names any more."""
+    """Delete blobs that nothing names any more."""
     for digest in digests:
         connection.execute(delete(blobs).where(blobs.c.digest == digest))
         connection.execute(delete(blob_chunks).where(blob_chunks.c.digest == digest))
@@ -98,7 +84,7 @@ def name(array: Array, scope: str = "") -> str:
 
 
 def load(connection: Connection, digest: str) -> Array:
-    """The whole array, checked against its name."""
+    """The whole array; raises `DamagedBlob` unless its bytes match its digest."""
     header = _find(connection, digest)
     array = _empty(header.dtype, json.loads(header.shape))
     _fill(connection, digest, array)
@@ -138,7 +124,7 @@ def _empty(dtype: str, shape: list[int]) -> Array:
 def _spelling(array: Array) -> tuple[str, str]:
     little = array.dtype.newbyteorder("<")
     if little != array.dtype or array.dtype.hasobject:
-        raise ValueError(f"only little-endian plain arrays are kept, not {array.dtype}")
+        raise ValueError(f"only little-endian plain arrays can be stored, not {array.dtype}")
     return little.str, json.dumps(array.shape)
 
 
@@ -149,7 +135,7 @@ def _header(digest: str, array: Array, scope: str) -> dict[str, Any]:
 
 
 def _chunks(digest: str, content: memoryview, start: int) -> list[dict[str, Any]]:
-    """As many as are committed at a time."""
+    """The chunks of one commit."""
     stop = start + CHUNK * CHUNKS_PER_COMMIT
     return [
         {"digest": digest, "number": offset // CHUNK, "content": bytes(content[offset : offset + CHUNK])}

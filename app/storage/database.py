@@ -1,4 +1,4 @@
-"""The database: short transactions to read and to write, and failures in the words of the domain."""
+"""The database: short transactions to read and to write, and its failures as refusals of the domain."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.domain.errors import DatabaseBusy, OutcomeUnknown, StorageFull, Unavailable
 from app.failpoints import reach
-from app.storage import postgresql, sqlite
+from app.storage import dialects
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,16 @@ class Database:
                 raise _meaning(error, committing=True) from error
             reach("committed")
 
+    @contextmanager
+    def rehearse(self) -> Iterator[Connection]:
+        """As `write`, but everything in it is undone: for dry runs."""
+        with _translated(), self.writer.connect() as connection:
+            connection.begin()
+            try:
+                yield connection
+            finally:
+                _roll_back(connection)
+
     def dispose(self) -> None:
         self.reader.dispose()
         self.writer.dispose()
@@ -51,11 +61,11 @@ def open_database(address: str, connections: int = 10) -> Database:
     """Connect to `sqlite:///path` or `postgresql://…`; nothing is created or migrated here."""
     url = make_url(address)
     if url.get_backend_name() == "sqlite":
-        return Database(*sqlite.engines(url, connections))
-    database = Database(*postgresql.engines(url, connections))
+        return Database(*dialects.sqlite_engines(url, connections))
+    database = Database(*dialects.postgresql_engines(url, connections))
     try:
         with _translated():
-            postgresql.refuse_unsafe(database.writer)
+            dialects.refuse_unsafe(database.writer)
     except BaseException:
         database.dispose()
         raise
@@ -79,7 +89,7 @@ def _translated() -> Iterator[None]:
         raise _meaning(error, committing=False) from error
 
 
-# What SQLSTATEs (PostgreSQL) and the driver's words (SQLite) mean to whoever is waiting for an answer.
+# What SQLSTATEs (PostgreSQL) and the driver's messages (SQLite) mean to the caller.
 _FAILURES: tuple[tuple[type[Unavailable], tuple[str, ...], tuple[str, ...]], ...] = (
     (StorageFull, ("53100",), ("disk is full", "no space left")),
     (DatabaseBusy, ("40", "53300", "55P03", "57014"), ("database is locked", "database table is locked")),
@@ -107,5 +117,5 @@ def _meaning(error: DBAPIError, *, committing: bool) -> Exception:
 
 
 def _server_said_nothing(error: DBAPIError) -> bool:
-    """PostgreSQL names every failure of its own; one without a name is the connection's."""
+    """PostgreSQL gives each of its failures a SQLSTATE; a failure without one is the connection's."""
     return isinstance(error, OperationalError | InterfaceError) and getattr(error.orig, "sqlstate", "") is None

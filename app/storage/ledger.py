@@ -1,6 +1,6 @@
-"""Events: appended to a study's chain, and applied to the tables, inside one transaction."""
+"""The ledger as rows: events are appended to a study's chain and applied to the tables, in one transaction."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +8,8 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from app.domain.access import Actor
 from app.domain.clock import now
-from app.domain.ledger import Event, canonical, seal
+from app.domain.events import StudyEvent
+from app.domain.ledger import FORMAT, LedgerEntry, encode, seal
 from app.domain.studies import Study
 from app.failpoints import reach
 from app.storage import projections
@@ -19,61 +20,57 @@ _MOVE_HEAD = update(studies).where(studies.c.id == bindparam("study"))
 _HASH = select(events.c.hash).where(events.c.study_id == bindparam("study"), events.c.seq == bindparam("seq"))
 _PART = (events.c.seq > bindparam("after")) & (events.c.seq <= bindparam("until"))
 _READ = select(events).where(events.c.study_id == bindparam("study"), _PART).order_by(events.c.seq)
-_AT_A_TIME = 500
-_LAST = 2**31 - 1
+_ROWS_AT_A_TIME = 500
+_NO_LIMIT = 2**31 - 1
 
 
-def append(
-    connection: Connection,
-    study: Study,
-    actor: Actor,
-    type: str,  # noqa: A002  (the word of the ledger)
-    payload: Mapping[str, Any],
-    reason: str | None = None,
-) -> Study:
-    """Append one event; the study must be locked. Returns the study as it is after it."""
+def append(connection: Connection, study: Study, actor: Actor, event: StudyEvent, reason: str | None = None) -> Study:
+    """Append an event to the ledger of a locked study; the study as it is then."""
     fields: dict[str, Any] = {
         "seq": study.seq + 1,
-        "type": type,
-        "payload": canonical(payload),
+        "type": event.type,
+        "format": FORMAT,
+        "payload": encode(event),
         "actor": actor.key.id,
         "reason": reason,
         "recorded_at": now(),
         "request_id": actor.request_id,
         "previous": study.head,
     }
-    return take_in(connection, study, Event(**fields, hash=seal(study.name, fields)))
+    return add(connection, study, LedgerEntry(**fields, hash=seal(study.name, fields)), event)
 
 
-def take_in(connection: Connection, study: Study, event: Event) -> Study:
-    """Add an event as it is (this server's own, or an imported one) and apply it."""
-    connection.execute(_ADD, {"study_id": study.id, **vars(event)})
+def add(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
+    """Add an entry as it is, new or imported, and apply its event to the tables."""
+    connection.execute(_ADD, {"study_id": study.id, **vars(entry)})
     reach("appended")
-    connection.execute(_MOVE_HEAD, {"study": study.id, "seq": event.seq, "head": event.hash})
-    projected = projections.apply(connection, replace(study, seq=event.seq, head=event.hash), event)
+    connection.execute(_MOVE_HEAD, {"study": study.id, "seq": entry.seq, "head": entry.hash})
+    changed = projections.apply(connection, replace(study, seq=entry.seq, head=entry.hash), entry, event)
     reach("projected")
-    return projected
+    return changed
 
 
-def last_seq(connection: Connection, study: Study) -> int:
-    """Of the events that are there: the study's own `seq`, unless somebody meddled."""
-    query = select(func.max(events.c.seq)).where(events.c.study_id == study.id)
+def last_seq(connection: Connection, study_id: int) -> int:
+    """The seq of the last event in the table: the study's own `seq`, unless somebody tampered."""
+    query = select(func.max(events.c.seq)).where(events.c.study_id == study_id)
     return connection.execute(query).scalar_one() or 0
 
 
-def hash_of(connection: Connection, study: Study, seq: int) -> str | None:
-    """The hash of an event: it names the whole prefix that ends there."""
-    found: str | None = connection.execute(_HASH, {"study": study.id, "seq": seq}).scalar_one_or_none()
-    return found
+def hash_of(connection: Connection, study_id: int, seq: int) -> str | None:
+    """The hash of an entry, which identifies the whole prefix that ends with it."""
+    digest: str | None = connection.execute(_HASH, {"study": study_id, "seq": seq}).scalar_one_or_none()
+    return digest
 
 
 def read(
-    connection: Connection, study: Study, after: int = 0, limit: int | None = None, until: int = _LAST
-) -> Iterator[Event]:
-    """The events after `after` and not beyond `until`, oldest first."""
+    connection: Connection, study_id: int, after: int = 0, limit: int | None = None, until: int = _NO_LIMIT
+) -> Iterator[LedgerEntry]:
+    """The entries after `after` and not beyond `until`, oldest first."""
     query = _READ if limit is None else _READ.limit(limit)
-    if until - after > _AT_A_TIME:  # PostgreSQL makes a cursor for it
-        query = query.execution_options(yield_per=_AT_A_TIME)
-    with connection.execute(query, {"study": study.id, "after": after, "until": until}) as rows:
+    if until - after > _ROWS_AT_A_TIME:  # PostgreSQL makes a cursor for it
+        query = query.execution_options(yield_per=_ROWS_AT_A_TIME)
+    with connection.execute(query, {"study": study_id, "after": after, "until": until}) as rows:
         for row in rows:
-            yield Event(**{name: value for name, value in row._mapping.items() if name != "study_id"})  # noqa: SLF001
+            columns = dict(row._mapping)  # noqa: SLF001
+            del columns["study_id"]
+            yield LedgerEntry(**columns)

@@ -1,13 +1,15 @@
-"""Observations as rows: one per version; the newest of each number is `current`."""
+"""Observations as rows: one per version; the newest version of each number is `current`."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, select, update
 
-from app.domain.observations import Kind, Observation
+from app.domain.batches import SuggestionId
+from app.domain.codec import canonical, from_plain, read_json, to_plain
+from app.domain.observations import Measured, Observation, ObservationKind
 from app.domain.studies import Study
-from app.storage.parameters import in_parts
+from app.storage.dialects import in_parts
 from app.storage.tables import observations, suggestions
 
 _ADD = insert(observations)
@@ -22,7 +24,7 @@ _COMPLETED = (
         suggestions,
         observations,
         (observations.c.study_id == suggestions.c.study_id)
-        & (observations.c.candidate == suggestions.c.candidate)  # there is an index of it
+        & (observations.c.candidate == suggestions.c.candidate)  # this column has an index
         & (observations.c.batch == suggestions.c.batch)
         & (observations.c.rank == suggestions.c.rank)
         & observations.c.current,
@@ -32,32 +34,26 @@ _COMPLETED = (
     .having(func.count() >= suggestions.c.replicates)
     .order_by(suggestions.c.batch, suggestions.c.rank)
 )
-_VALUES_OF = select(observations.c.candidate, observations.c.exact).where(
+_VALUES_OF = select(observations.c.candidate, observations.c["values"]).where(
     _OF_STUDY,
     observations.c.current,
-    observations.c.kind == Kind.RECORDED,
+    observations.c.kind == ObservationKind.RECORDED,
     observations.c.candidate.in_(bindparam("candidates", expanding=True)),
 )
 
 
 def add(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
-    connection.execute(_ADD, [_row(study, one) for one in new])
+    connection.execute(_ADD, [_row(study, observation) for observation in new])
 
 
 def supersede(connection: Connection, study: Study, version: Observation) -> None:
-    """Put a new version in the place of the current one, which is kept."""
+    """Make this the current version; the one before it stays as a row."""
     connection.execute(update(observations).where(_is(study, version.number)).values(current=False))
     add(connection, study, [version])
 
 
 def last_number(connection: Connection, study: Study) -> int:
     return connection.execute(_LAST_NUMBER, {"study": study.id}).scalar_one() or 0
-
-
-def count(connection: Connection, study: Study) -> int:
-    """How many stand: neither superseded nor retracted."""
-    where = (observations.c.study_id == study.id, observations.c.current, observations.c.kind == Kind.RECORDED)
-    return int(connection.execute(select(func.count()).where(*where)).scalar_one())
 
 
 def versions(connection: Connection, study: Study, number: int) -> list[Observation]:
@@ -75,7 +71,7 @@ def page(
     every_version: bool,
     candidate: int | None = None,
 ) -> list[Observation]:
-    """The observations after number `after`, at most `limit` of them, each as it stands or with all its versions."""
+    """The observations after number `after`, at most `limit` of them, each in its current or in every version."""
     where = [observations.c.study_id == study.id, observations.c.number > after, observations.c.current]
     if candidate is not None:
         where.append(observations.c.candidate == candidate)
@@ -87,11 +83,13 @@ def page(
     return [_observation(row) for row in connection.execute(query)]
 
 
-def values_of(connection: Connection, study: Study, candidates: Iterable[int]) -> Iterator[tuple[int, float]]:
-    """Candidate and value of every observation of some candidates that stands."""
+def values_of(
+    connection: Connection, study: Study, candidates: Iterable[int]
+) -> Iterator[tuple[int, Mapping[str, Measured]]]:
+    """Candidate and values of every observation of some candidates that counts."""
     for part in in_parts(sorted(set(candidates))):
-        for candidate, exact in connection.execute(_VALUES_OF, {"study": study.id, "candidates": part}):
-            yield candidate, float(exact)
+        for candidate, values in connection.execute(_VALUES_OF, {"study": study.id, "candidates": part}):
+            yield candidate, _values(values)
 
 
 def of_suggestions(connection: Connection, study: Study, batches: Iterable[int]) -> list[Observation]:
@@ -103,15 +101,15 @@ def of_suggestions(connection: Connection, study: Study, batches: Iterable[int])
     ]
 
 
-def completed(connection: Connection, study: Study, places: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those of some suggestions for which all wanted replicates are there."""
-    numbers = sorted({batch for batch, _ in places})
-    return [
-        (batch, rank)
+def completed(connection: Connection, study: Study, ids: Collection[SuggestionId]) -> list[SuggestionId]:
+    """Those of some suggestions that have all requested replicates."""
+    numbers = sorted({suggestion.batch for suggestion in ids})
+    rows = (
+        SuggestionId(batch, rank)
         for part in in_parts(numbers)
         for batch, rank in connection.execute(_COMPLETED, {"study": study.id, "batches": part})
-        if (batch, rank) in places
-    ]
+    )
+    return [suggestion for suggestion in rows if suggestion in ids]
 
 
 def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict[str, Observation]:
@@ -127,12 +125,25 @@ def _is(study: Study, number: int) -> ColumnElement[bool]:
     return (observations.c.study_id == study.id) & (observations.c.number == number)
 
 
-def _row(study: Study, one: Observation) -> dict[str, Any]:
-    return vars(one) | {"study_id": study.id, "exact": repr(one.value)}
+def _row(study: Study, observation: Observation) -> dict[str, Any]:
+    batch, rank = observation.suggestion or (None, None)
+    row = {name: value for name, value in vars(observation).items() if name != "suggestion"}
+    return row | {
+        "study_id": study.id,
+        "batch": batch,
+        "rank": rank,
+        "values": canonical(to_plain(observation.values)),
+    }
 
 
 def _observation(row: Row[Any]) -> Observation:
-    fields = dict(row._mapping)  # noqa: SLF001
-    del fields["study_id"]
-    value = float(fields.pop("exact"))  # SQLite's REAL would turn −0.0 into 0.0
-    return Observation(**fields | {"value": value, "kind": Kind(row.kind)})
+    columns = dict(row._mapping)  # noqa: SLF001
+    del columns["study_id"]
+    batch, rank = columns.pop("batch"), columns.pop("rank")
+    columns["suggestion"] = None if batch is None else SuggestionId(batch, rank)
+    columns["kind"] = ObservationKind(columns["kind"])
+    return Observation(**columns | {"values": _values(columns["values"])})
+
+
+def _values(text: str) -> Mapping[str, Measured]:
+    return {name: from_plain(Measured, plain) for name, plain in read_json(text).items()}

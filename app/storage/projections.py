@@ -1,144 +1,171 @@
-"""What an event changes in the tables that are read: the one way from the ledger to them.
+"""What an event changes in the tables: the one way from the ledger to the rows that are read.
 
-Whatever happens is appended to the ledger and applied here, in the same transaction; an imported ledger is applied
-here as well, and gives the same rows.
+Every event is appended to the ledger and applied here, in the same transaction. An imported ledger is applied here as
+well, and gives the same rows.
 """
 
-import json
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import assert_never
 
 from sqlalchemy import Connection
 
-from app.domain.batches import Batch, BatchState, Suggestion, SuggestionState
-from app.domain.candidates import columns_from
-from app.domain.ledger import Event
-from app.domain.observations import Kind, Observation
-from app.domain.studies import Study, StudyState, configuration_from
+from app.domain.batches import Batch, BatchState, Suggestion, SuggestionId, SuggestionState
+from app.domain.events import (
+    AbandonedMeasurement,
+    AccessGranted,
+    AccessWithdrawn,
+    BatchIssued,
+    CandidatesAdded,
+    CandidatesSwitched,
+    CandidatesUploaded,
+    FailedMeasurement,
+    MeasurementsAbandoned,
+    MeasurementsFailed,
+    ObservationCorrected,
+    ObservationRetracted,
+    ObservationsReported,
+    ReportedObservation,
+    StudyChanged,
+    StudyCreated,
+    StudyDeleted,
+    StudyEvent,
+)
+from app.domain.ledger import LedgerEntry
+from app.domain.observations import Measured, Observation, ObservationKind
+from app.domain.studies import Study, StudyState
 from app.storage import batches, candidates, observations, studies
-from app.storage.candidates import Block
 
-Payload = dict[str, Any]
+# What an observation takes over from its report as it is: candidate, values, suggestion, note and so on.
+_AS_REPORTED = {field.name for field in fields(Observation)} & {field.name for field in fields(ReportedObservation)}
 
 
-def apply(connection: Connection, study: Study, event: Event) -> Study:
-    """Bring the tables up to an event just appended; the study as it is then."""
-    change = _CHANGES.get(event.type)
-    if change is None:
-        return study
-    changed = change(connection, study, event, json.loads(event.payload))
+def apply(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
+    """Bring the tables up to an event that was just appended; the study as it is then."""
+    changed = _change(connection, study, entry, event)
     if changed is not study:
         changed = replace(changed, version=study.version + 1)
         studies.save(connection, changed)
     return changed
 
 
-def _changed(_connection: Connection, study: Study, _event: Event, payload: Payload) -> Study:
-    configuration = configuration_from(payload["configuration"])
-    return replace(study, state=StudyState(payload["state"]), configuration=configuration)
-
-
-def _deleted(_connection: Connection, study: Study, _event: Event, _payload: Payload) -> Study:
-    return replace(study, state=StudyState.DELETED)
-
-
-def _uploaded(connection: Connection, study: Study, event: Event, payload: Payload) -> Study:
-    candidates.drop_blocks(connection, study)
-    return _added(connection, study, event, payload)
-
-
-def _added(connection: Connection, study: Study, _event: Event, payload: Payload) -> Study:
-    block = Block(payload["first"], payload["rows"], payload["arrays"])
-    candidates.add_block(connection, study, block)
-    return replace(study, columns=columns_from(payload["columns"]), candidates=block.first + block.rows)
-
-
-def _switched(connection: Connection, study: Study, event: Event, payload: Payload) -> Study:
-    if payload["available"]:
-        candidates.switch_on(connection, study, payload["candidate"])
-    else:
-        candidates.switch_off(connection, study, payload["candidate"], event.reason or "")
+def _change(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:  # noqa: PLR0912
+    """Write the rows of other tables; the study itself, changed if its own row changes."""
+    match event:
+        case StudyCreated():
+            pass  # the row was made with the study
+        case StudyChanged():
+            return replace(study, state=event.state, configuration=event.configuration)
+        case StudyDeleted():
+            return replace(study, state=StudyState.DELETED)
+        case AccessGranted():
+            studies.grant(connection, event.key_id, study)
+        case AccessWithdrawn():
+            studies.withdraw(connection, event.key_id, study)
+        case CandidatesUploaded():
+            candidates.drop_blocks(connection, study)
+            return _with_block(connection, study, event)
+        case CandidatesAdded():
+            return _with_block(connection, study, event)
+        case CandidatesSwitched():
+            _switch(connection, study, entry, event)
+        case BatchIssued():
+            _add_batch(connection, study, entry, event)
+        case ObservationsReported():
+            _add_observations(connection, study, entry, event)
+        case ObservationCorrected():
+            _supersede(connection, study, entry, event, ObservationKind.RECORDED, event.values)
+        case ObservationRetracted():
+            _supersede(connection, study, entry, event, ObservationKind.RETRACTED, {})
+        case MeasurementsFailed():
+            batches.resolve(connection, study, _suggestions(event.failures), SuggestionState.FAILED)
+            given_up = {failure.candidate: failure.reason for failure in event.failures if not failure.retry}
+            candidates.switch_off(connection, study, given_up)
+        case MeasurementsAbandoned():
+            batches.resolve(connection, study, _suggestions(event.abandoned), SuggestionState.ABANDONED)
+        case _:
+            assert_never(event)
     return study
 
 
-def _issued(connection: Connection, study: Study, event: Event, payload: Payload) -> Study:
-    number, lines = payload["number"], payload["suggestions"]
+def _with_block(connection: Connection, study: Study, event: CandidatesUploaded | CandidatesAdded) -> Study:
+    candidates.add_block(connection, study, event.block)
+    return replace(study, columns=event.columns, candidates=event.block.first + event.block.rows)
+
+
+def _switch(connection: Connection, study: Study, entry: LedgerEntry, event: CandidatesSwitched) -> None:
+    numbers = tuple(reference.candidate for reference in event.candidates)
+    if event.available:
+        candidates.switch_on(connection, study, numbers)
+    else:
+        candidates.switch_off(connection, study, dict.fromkeys(numbers, entry.reason or ""))
+
+
+def _add_batch(connection: Connection, study: Study, entry: LedgerEntry, event: BatchIssued) -> None:
     batch = Batch(
-        number,
-        payload["worker"],
-        BatchState.OPEN,
-        sum(line["replicates"] for line in lines),
-        payload["basis_seq"],
-        event.seq,
-        payload["record"] | {"seconds": payload["seconds"]},
-        event.recorded_at,
+        number=event.number,
+        worker=event.request.worker,
+        state=BatchState.OPEN,
+        size=sum(suggestion.replicates for suggestion in event.suggestions),
+        basis_seq=event.basis.seq,
+        seq=entry.seq,
+        record=event.record,
+        computation=event.computation,
+        created_at=entry.recorded_at,
     )
     suggestions = [
-        Suggestion(number, rank, line["candidate"], line["replicates"], SuggestionState.PENDING, line["record"])
-        for rank, line in enumerate(lines, start=1)
+        Suggestion(
+            SuggestionId(event.number, rank), draft.candidate, draft.replicates, SuggestionState.PENDING, draft.why
+        )
+        for rank, draft in enumerate(event.suggestions, start=1)
     ]
     batches.add(connection, study, batch, suggestions)
-    return study
 
 
-def _reported(connection: Connection, study: Study, event: Event, payload: Payload) -> Study:
-    common: Payload = {"version": 1, "current": True, "kind": Kind.RECORDED, **_who(event)}
-    lines = [{**common, **line, "number": line["observation"]} for line in payload["observations"]]
-    for line in lines:
-        del line["observation"]
-    observations.add(connection, study, [Observation(**line) for line in lines])
-    places = {(line["batch"], line["rank"]) for line in lines if "batch" in line}
-    batches.resolve(connection, study, observations.completed(connection, study, places), SuggestionState.OBSERVED)
-    return study
+def _add_observations(connection: Connection, study: Study, entry: LedgerEntry, event: ObservationsReported) -> None:
+    observations.add(connection, study, [_first_version(entry, reported) for reported in event.observations])
+    completed = observations.completed(connection, study, set(_suggestions(event.observations)))
+    batches.resolve(connection, study, completed, SuggestionState.OBSERVED)
 
 
-def _resolved(connection: Connection, study: Study, _event: Event, payload: Payload) -> Study:
-    places = [(line["batch"], line["rank"]) for line in payload["suggestions"]]
-    batches.resolve(connection, study, places, SuggestionState(payload["state"]))
-    return study
+def _first_version(entry: LedgerEntry, reported: ReportedObservation) -> Observation:
+    return Observation(
+        number=reported.observation,
+        version=1,
+        current=True,
+        kind=ObservationKind.RECORDED,
+        actor=entry.actor,
+        recorded_at=entry.recorded_at,
+        seq=entry.seq,
+        **{name: getattr(reported, name) for name in _AS_REPORTED},
+    )
 
 
-def _corrected(connection: Connection, study: Study, event: Event, payload: Payload) -> Study:
-    return _superseded(connection, study, event, payload, {"kind": Kind.RECORDED, "value": payload["value"]})
+def _supersede(
+    connection: Connection,
+    study: Study,
+    entry: LedgerEntry,
+    event: ObservationCorrected | ObservationRetracted,
+    kind: ObservationKind,
+    values: Mapping[str, Measured],
+) -> None:
+    old = observations.versions(connection, study, event.observation)[-1]
+    new = replace(
+        old,
+        version=event.version,
+        kind=kind,
+        values={**old.values, **values},
+        reason=entry.reason,
+        actor=entry.actor,
+        recorded_at=entry.recorded_at,
+        seq=entry.seq,
+    )
+    observations.supersede(connection, study, new)
 
 
-def _retracted(connection: Connection, study: Study, event: Event, payload: Payload) -> Study:
-    return _superseded(connection, study, event, payload, {"kind": Kind.RETRACTED})
-
-
-def _superseded(connection: Connection, study: Study, event: Event, payload: Payload, changes: Payload) -> Study:
-    old = observations.versions(connection, study, payload["observation"])[-1]
-    fields: Payload = {"version": payload["version"], "reason": event.reason, **_who(event), **changes}
-    observations.supersede(connection, study, replace(old, **fields))
-    return study
-
-
-def _who(event: Event) -> Payload:
-    return {"actor": event.actor, "recorded_at": event.recorded_at, "seq": event.seq}
-
-
-def _granted(connection: Connection, study: Study, _event: Event, payload: Payload) -> Study:
-    studies.grant(connection, payload["key"], study)
-    return study
-
-
-def _withdrawn(connection: Connection, study: Study, _event: Event, payload: Payload) -> Study:
-    studies.withdraw(connection, payload["key"], study)
-    return study
-
-
-_CHANGES: dict[str, Callable[[Connection, Study, Event, Payload], Study]] = {
-    "study-changed": _changed,
-    "study-deleted": _deleted,
-    "candidates-uploaded": _uploaded,
-    "candidates-added": _added,
-    "candidate-switched": _switched,
-    "batch-issued": _issued,
-    "observations-reported": _reported,
-    "suggestions-resolved": _resolved,
-    "observation-corrected": _corrected,
-    "observation-retracted": _retracted,
-    "access-granted": _granted,
-    "access-withdrawn": _withdrawn,
-}
+def _suggestions(
+    measurements: tuple[ReportedObservation | FailedMeasurement | AbandonedMeasurement, ...],
+) -> list[SuggestionId]:
+    """The suggestions that some measurements answer."""
+    answered = (measurement.suggestion for measurement in measurements)
+    return [suggestion for suggestion in answered if suggestion is not None]

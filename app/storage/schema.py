@@ -1,4 +1,4 @@
-"""The schema's versions: bring a database to the newest, or say that it is not there yet."""
+"""Versions of the schema: bring a database to the newest one, or tell that it is not."""
 
 from pathlib import Path
 
@@ -10,8 +10,7 @@ from sqlalchemy import Connection
 
 import app
 from app.storage.database import Database
-
-_MIGRATION_LOCK = 7_026_112_016  # any number, the same in every process
+from app.storage.dialects import Lock, hold
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
@@ -25,14 +24,13 @@ def alembic_config(connection: Connection | None = None) -> Config:
 def migrate(database: Database) -> None:
     """Upgrade to the newest schema in one transaction; processes that start together take turns.
 
-    A database that is there already is only looked at: a restart need not wait for its turn to write.
+    A current database is only read, so a restart need not wait for its turn to write.
     """
     with database.read() as connection:
         if is_current(connection):
             return
     with database.write() as connection:
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+        hold(connection, Lock.MIGRATION)
         command.upgrade(alembic_config(connection), "head")
 
 

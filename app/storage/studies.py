@@ -1,19 +1,17 @@
-"""Studies: one row each, locked by whoever changes it."""
+"""Studies as rows, one each. Whoever changes a study locks its row."""
 
-import json
 from collections.abc import Collection
-from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
-from app.domain.candidates import Column, columns_from
+from app.domain.candidates import Column
 from app.domain.clock import now
-from app.domain.ledger import GENESIS, canonical
-from app.domain.studies import Configuration, Study, StudyState, configuration_from
-from app.storage.inserting import insert_if_absent
-from app.storage.parameters import in_parts
+from app.domain.codec import canonical, from_plain, read_json, to_plain
+from app.domain.ledger import GENESIS
+from app.domain.studies import Configuration, Study, StudyState
+from app.storage.dialects import in_parts, insert_if_absent
 from app.storage.tables import api_keys, grants, studies
 
 _FIND = select(studies).where(studies.c.name == bindparam("name"))
@@ -26,7 +24,7 @@ def create(
     connection: Connection, name: str, configuration: Configuration, created_at: str | None = None
 ) -> Study | None:
     """A new study, locked by this transaction; None if the name is taken."""
-    settings = canonical(asdict(configuration))
+    settings = canonical(to_plain(configuration))
     row = {
         "name": name,
         "state": StudyState.ACTIVE,
@@ -47,8 +45,8 @@ def find(connection: Connection, name: str) -> Study | None:
     return _study(row) if row else None
 
 
-def seqs(connection: Connection, names: Collection[str]) -> dict[str, int]:
-    """The newest event's number of some studies."""
+def newest_events(connection: Connection, names: Collection[str]) -> dict[str, int]:
+    """The seq of the newest event of some studies, by name."""
     query = select(studies.c.name, studies.c.seq)
     return {
         name: seq
@@ -58,7 +56,7 @@ def seqs(connection: Connection, names: Collection[str]) -> dict[str, int]:
 
 
 def lock(connection: Connection, name: str) -> Study | None:
-    """The study, and nobody else changes it until this transaction ends (SQLite: by BEGIN IMMEDIATE)."""
+    """The study, locked until this transaction ends. (On SQLite BEGIN IMMEDIATE locks everything.)"""
     row = connection.execute(_LOCK, {"name": name}).first()
     return _study(row) if row else None
 
@@ -66,18 +64,18 @@ def lock(connection: Connection, name: str) -> Study | None:
 def was_requested_as(connection: Connection, study: Study, configuration: Configuration) -> bool:
     """Whether the study was created by a request of exactly this configuration."""
     requested = connection.execute(select(studies.c.requested).where(studies.c.id == study.id)).scalar_one()
-    return bool(requested == canonical(asdict(configuration)))
+    return bool(requested == canonical(to_plain(configuration)))
 
 
 def save(connection: Connection, study: Study) -> None:
-    """Write back everything but the head, which belongs to the ledger."""
+    """Write everything but the head, which the ledger writes."""
     connection.execute(
         update(studies)
         .where(studies.c.id == study.id)
         .values(
             state=study.state,
-            configuration=canonical(asdict(study.configuration)),
-            columns=canonical([asdict(column) for column in study.columns]),
+            configuration=canonical(to_plain(study.configuration)),
+            columns=canonical(to_plain(study.columns)),
             candidates=study.candidates,
             version=study.version,
         )
@@ -87,7 +85,7 @@ def save(connection: Connection, study: Study) -> None:
 def page(
     connection: Connection, granted_to: str | None, state: StudyState | None, after: int, limit: int
 ) -> tuple[Study, ...]:
-    """Studies in the order of their making, after id `after`: one key's grants, or all; never the deleted."""
+    """Studies in the order of creation, after id `after`: those granted to one key, or all; never the deleted ones."""
     query = select(studies).where(studies.c.id > after, studies.c.state != StudyState.DELETED)
     if granted_to is not None:
         query = query.join(grants, grants.c.study_id == studies.c.id).where(grants.c.key_id == granted_to)
@@ -97,9 +95,8 @@ def page(
 
 
 def grant(connection: Connection, key_id: str, study: Study) -> None:
-    """Nothing for a key that this server does not know (the ledger may come from another one)."""
-    known = select(api_keys.c.id).where(api_keys.c.id == key_id)
-    if connection.execute(known).first():
+    """Let the key see the study. A key of another server, in an imported ledger, is ignored."""
+    if connection.execute(select(api_keys.c.id).where(api_keys.c.id == key_id)).first():
         insert_if_absent(connection, grants, {"key_id": key_id, "study_id": study.id})
 
 
@@ -112,17 +109,17 @@ def is_granted(connection: Connection, key_id: str, study: Study) -> bool:
 
 
 def _study(row: Row[Any]) -> Study:
-    fields = dict(row._mapping)  # noqa: SLF001
-    del fields["requested"]
-    fields |= {"state": StudyState(row.state), "configuration": _configuration(row.configuration)}
-    return Study(**fields | {"columns": _columns(row.columns)})
+    columns = dict(row._mapping)  # noqa: SLF001
+    del columns["requested"]
+    columns |= {"state": StudyState(row.state), "configuration": _configuration(row.configuration)}
+    return Study(**columns | {"columns": _columns(row.columns)})
 
 
-@lru_cache(maxsize=64)  # the same text at every request of a study
+@lru_cache(maxsize=64)  # every request of a study reads the same text
 def _configuration(text: str) -> Configuration:
-    return configuration_from(json.loads(text))
+    return from_plain(Configuration, read_json(text))
 
 
 @lru_cache(maxsize=64)
 def _columns(text: str) -> tuple[Column, ...]:
-    return columns_from(json.loads(text))
+    return tuple(from_plain(Column, plain) for plain in read_json(text))

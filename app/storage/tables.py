@@ -1,11 +1,10 @@
-"""The tables, once for both databases. Alembic's migrations make them; `alembic check` holds the two together."""
+"""The tables, once for both databases. Alembic's migrations make them; a test compares the two."""
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
     Column,
-    Float,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -41,9 +40,7 @@ studies = Table(
     Column("name", String(100), nullable=False),
     Column("state", String(20), nullable=False),
     Column("configuration", Text, nullable=False),
-    Column(
-        "requested", Text, nullable=False
-    ),  # the configuration of the creating request: the same again is no conflict
+    Column("requested", Text, nullable=False),  # the configuration as created: the same request again is no conflict
     Column("columns", Text, nullable=False),
     Column("candidates", Integer, nullable=False),
     Column("version", Integer, nullable=False),
@@ -53,13 +50,14 @@ studies = Table(
     UniqueConstraint("name"),
 )
 
-# Append-only by triggers (see the first migration): neither UPDATE nor DELETE passes.
+# Append-only: triggers refuse UPDATE and DELETE (see the first migration).
 events = Table(
     "events",
     metadata,
     _study_id(),
     Column("seq", Integer, primary_key=True),
     Column("type", String(50), nullable=False),
+    Column("format", Integer, nullable=False),
     Column("payload", Text, nullable=False),
     Column("actor", String(50), nullable=False),
     Column("reason", Text),
@@ -69,7 +67,7 @@ events = Table(
     Column("hash", String(64), nullable=False),
 )
 
-# A blob is one array, named by the SHA-256 of its bytes; present here only when all its chunks are.
+# A blob is one array, named by the SHA-256 of its bytes. It is listed here only when all its chunks are stored.
 blobs = Table(
     "blobs",
     metadata,
@@ -89,7 +87,7 @@ blob_chunks = Table(
     Column("content", LargeBinary, nullable=False),
 )
 
-# One upload is one block of rows; `arrays` names its blobs.
+# One upload is one block of rows; `arrays` names its blobs by their digests.
 candidate_blocks = Table(
     "candidate_blocks",
     metadata,
@@ -98,6 +96,7 @@ candidate_blocks = Table(
     Column("first", Integer, nullable=False),
     Column("rows", Integer, nullable=False),
     Column("arrays", Text, nullable=False),
+    Column("stored_in", String(20), nullable=False),
     Column("seq", Integer, nullable=False),
 )
 
@@ -121,6 +120,7 @@ batches = Table(
     Column("basis_seq", Integer, nullable=False),
     Column("seq", Integer, nullable=False),
     Column("record", Text, nullable=False),
+    Column("computation", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
     CheckConstraint("number >= 1", name="numbered_from_one"),
 )
@@ -142,7 +142,7 @@ suggestions = Table(
     Column("candidate", Integer, nullable=False),
     Column("replicates", Integer, nullable=False),
     Column("state", String(20), nullable=False),
-    Column("record", Text, nullable=False),
+    Column("why", Text, nullable=False),
     ForeignKeyConstraint(["study_id", "batch"], ["batches.study_id", "batches.number"], name="fk_suggestions_batch"),
     Index("ix_suggestions_study_id_state", "study_id", "state"),
     Index("ix_suggestions_study_id_candidate", "study_id", "candidate"),
@@ -160,8 +160,7 @@ observations = Table(
     Column("batch", Integer),
     Column("rank", Integer),
     Column("replicate", Integer),
-    Column("value", Float(53), nullable=False),  # for sorting
-    Column("exact", String(40), nullable=False),  # the value's shortest round-trip text
+    Column("values", Text, nullable=False),  # JSON: SQLite's REAL would turn −0.0 into 0.0
     Column("ref", String(200)),
     Column("measured_at", String(40)),
     Column("measured_by", String(200)),
@@ -196,16 +195,26 @@ Index(
     postgresql_where=text("version = 1 AND ref IS NOT NULL"),
 )
 
-# A cache: lost or damaged rows are rebuilt from the ledger. `head` is the hash of the event it stands after.
-engine_states = Table(
-    "engine_states",
+# A cache: lost or damaged rows are computed again from the ledger. `head` is the hash of the event that it follows.
+snapshots = Table(
+    "snapshots",
     metadata,
     _study_id(),
     Column("head", String(64), primary_key=True),
     Column("build", String(200), primary_key=True),
     Column("seq", Integer, nullable=False),
     Column("record", Text, nullable=False),
+    Column("checksum", String(64), nullable=False),
     Column("created_at", String(32), nullable=False),
+)
+
+snapshot_blobs = Table(
+    "snapshot_blobs",
+    metadata,
+    _study_id(),
+    Column("head", String(64), primary_key=True),
+    Column("build", String(200), primary_key=True),
+    Column("digest", String(64), primary_key=True),
 )
 
 api_keys = Table(

@@ -6,23 +6,23 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.engine import Ask, Settings, State, choose, rng_at, start
-from app.engine.arrays import Numbers
+from app.arrays import IndexArray
+from app.engine import Ask, EngineSettings, State, choose, rng_at, start
 from app.engine.auto import (
-    Fit,
+    AutoOptions,
+    FittedModel,
     Observed,
-    Options,
     alpha_for,
-    begin,
+    cell_count,
+    fill_cells_then_choose,
     first_batch,
-    first_size,
     fit,
     is_noisy,
     learn_encoding,
     limits_for,
     needs_refit,
     recommended,
-    widely,
+    state_for,
 )
 from app.engine.kernels import Gaussian
 from benchmarks.labs.protocol import Protocol
@@ -35,7 +35,7 @@ class Policy(ABC):
     """One study under way."""
 
     @abstractmethod
-    def ask(self, observed: Observed, size: int) -> Numbers:
+    def ask(self, observed: Observed, size: int) -> IndexArray:
         """The next candidates, at most `size` of them unless it is the first batch."""
 
     @abstractmethod
@@ -54,7 +54,7 @@ class Random(Policy):
         self._order, self._sign = rng_at(seed, "random", 0).permutation(len(table.truth)), sign_of(table)
         self._size = protocol.q
 
-    def ask(self, observed: Observed, size: int) -> Numbers:
+    def ask(self, observed: Observed, size: int) -> IndexArray:
         return self._order[observed.size : observed.size + size].astype(np.int64)
 
     def recommend(self, observed: Observed) -> int:
@@ -64,24 +64,24 @@ class Random(Policy):
 class Auto(Policy):
     """Auto mode, called as the service calls it."""
 
-    def __init__(self, table: Table, protocol: Protocol, seed: int, options: Options | None = None) -> None:
-        self.options = options or Options(noisy=protocol.noisy)
+    def __init__(self, table: Table, protocol: Protocol, seed: int, options: AutoOptions | None = None) -> None:
+        self.options = options or AutoOptions(noisy=protocol.noisy)
         encoding = learn_encoding(table.columns, table.numbers, table.codes)
         self.X, self.layout = encoding.apply(table.numbers, table.codes), encoding.layout
         self.direction, self.seed, self.protocol = table.direction, seed, protocol
-        self.model: Fit | None = None
+        self.model: FittedModel | None = None
         self.number = 0
 
-    def ask(self, observed: Observed, size: int) -> Numbers:
-        cells = first_size(self.X.shape[1])
+    def ask(self, observed: Observed, size: int) -> IndexArray:
+        cells = cell_count(self.X.shape[1])
         if observed.size == 0:
-            nothing = start(self.X, Settings(Gaussian(1.0), dictionary="none"))
+            nothing = start(self.X, EngineSettings(Gaussian(1.0), dictionary="none"))
             return first_batch(nothing, max(cells, self.protocol.q), cells, self.seed)
         self.number += 1
         state, model = self.state(observed)
         limit = limits_for(observed, state.pending, self.options, is_noisy(model, observed, self.options))
         request = Ask(self.number, size, size, alpha=alpha_for(model, self.options), limit=limit)
-        return widely(choose, state, request, cells, self.seed).picks
+        return fill_cells_then_choose(choose, state, request, cells, self.seed).picks
 
     def recommend(self, observed: Observed) -> int:
         """As the certificate does."""
@@ -92,14 +92,14 @@ class Auto(Policy):
             raise LookupError("nothing was measured")
         return best
 
-    def state(self, observed: Observed) -> tuple[State, Fit]:
+    def state(self, observed: Observed) -> tuple[State, FittedModel]:
         """The posterior, with the model fitted anew if it is time."""
         if self.model is None or needs_refit(self.model, observed):
             self.model = fit(self.X, self.layout, observed, self.direction, self.model)
-        return begin(self.X, self.model, observed, self.options, self.seed), self.model
+        return state_for(self.X, self.model, observed, self.options, self.seed), self.model
 
 
-def common_start(table: Table, protocol: Protocol, seed: int) -> Numbers:
+def common_start(table: Table, protocol: Protocol, seed: int) -> IndexArray:
     """A first batch at random, at least FIRST, that everybody can be given."""
     order = rng_at(seed, f"first {table.name}", 0).permutation(len(table.truth))
     return order[: max(FIRST, protocol.q)].astype(np.int64)
@@ -112,7 +112,7 @@ def sign_of(table: Table) -> float:
 
 def unsaid(table: Table, protocol: Protocol, seed: int) -> Auto:
     """Auto mode that is not told whether measurements are noisy."""
-    return Auto(table, protocol, seed, Options())
+    return Auto(table, protocol, seed, AutoOptions())
 
 
 MakePolicy = Callable[[Table, Protocol, int], Policy]

@@ -12,12 +12,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from app.engine.arrays import Numbers
+from app.arrays import IndexArray
 from app.engine.auto import Observed
 from benchmarks.labs.policies import Policy
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
-from nextbatch import Blocking, Client, Study
+from nextbatch import Client, Study, SyncConnection
 from tests.server import running
 
 Noise = Literal["auto", "none"]
@@ -30,7 +30,7 @@ class Service:
     client: Client
     process: int
 
-    def begin(self, table: Table, seed: int, noise: Noise) -> Study[Blocking]:
+    def begin(self, table: Table, seed: int, noise: Noise) -> Study[SyncConnection]:
         """A study of the table; nothing else is set."""
         name = f"{table.name}-{uuid4().hex[:8]}"
         study = self.client.create_study(name, direction=table.direction, seed=seed, noise=noise)
@@ -63,12 +63,12 @@ class Nextbatch(Policy):
     """A study on the server in auto mode, beginning with its own first batch or with the one given."""
 
     def __init__(
-        self, service: Service, table: Table, protocol: Protocol, seed: int, first: Numbers | None = None
+        self, service: Service, table: Table, protocol: Protocol, seed: int, first: IndexArray | None = None
     ) -> None:
         self._service, self._first, self._told = service, first, 0
         self._study = service.begin(table, seed, "auto" if protocol.noisy else "none")
 
-    def ask(self, observed: Observed, size: int) -> Numbers:
+    def ask(self, observed: Observed, size: int) -> IndexArray:
         """The first batch may be larger, as the server likes."""
         if observed.size == 0 and self._first is not None:
             return self._first

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from app.engine.arrays import Numbers
+from app.arrays import IndexArray
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.tables import Table
 
@@ -43,7 +43,7 @@ class Record:
         protocol: Protocol,
         seed: int,
         policy: str,
-        numbers: Numbers,
+        numbers: IndexArray,
         recommended: int,
         spent: Sequence[tuple[float, float]],
     ) -> Self:

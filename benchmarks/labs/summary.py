@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from app.engine.arrays import Array
+from app.arrays import FloatArray
 from benchmarks.labs.records import Record
 from benchmarks.pages import markdown
 
@@ -95,7 +95,7 @@ def _above_nobody(pairs: dict[str, list[Pair]], figure: str) -> bool:
     return all(_differences(those, figure).mean() <= 0 for those in pairs.values())
 
 
-def _differences(pairs: Sequence[Pair], figure: str) -> Array:
+def _differences(pairs: Sequence[Pair], figure: str) -> FloatArray:
     return np.array([float(getattr(mine, figure)) - getattr(other, figure) for mine, other in pairs])
 
 

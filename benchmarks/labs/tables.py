@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from app.engine.arrays import Array, Numbers
-from app.engine.auto import Direction, FeatureColumn
-from app.engine.auto.encoding import Codes
+from app.arrays import FloatArray, IndexArray
+from app.engine.auto import FeatureColumn, LevelCodes, ObjectiveDirection
 
 LABS = (
     "agnp",
@@ -41,11 +40,11 @@ class Table:
 
     name: str
     columns: tuple[FeatureColumn, ...]
-    numbers: Array
-    codes: Codes
-    truth: Array
-    direction: Direction
-    replicates: tuple[Array, ...] | None = None
+    numbers: FloatArray
+    codes: LevelCodes
+    truth: FloatArray
+    direction: ObjectiveDirection
+    replicates: tuple[FloatArray, ...] | None = None
 
     def cells(self) -> list[list[float] | list[str]]:
         """The columns as a lab has them: numbers and texts."""
@@ -55,7 +54,7 @@ class Table:
             for column in self.columns
         ]
 
-    def permuted(self, order: Numbers) -> "Table":
+    def permuted(self, order: IndexArray) -> "Table":
         """The same candidates in another order: the order of the file is often correlated with the objective."""
         replicates = None if self.replicates is None else tuple(self.replicates[i] for i in order)
         shuffled = self.numbers[order], self.codes[order], self.truth[order]
@@ -86,7 +85,7 @@ def load(folder: Path, name: str, noisy: bool = False) -> Table:
     )
 
 
-def _replicates(folder: Path, name: str, rows: Sequence[Sequence[str]]) -> tuple[Array, ...]:
+def _replicates(folder: Path, name: str, rows: Sequence[Sequence[str]]) -> tuple[FloatArray, ...]:
     """The single measurements of every row, found by its features."""
     _, singles = _read(folder / f"{name}_replicates.csv.gz")
     found: dict[tuple[str | float, ...], list[float]] = {_features(row): [] for row in rows}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.engine.arrays import Array, Numbers
+from app.arrays import FloatArray, IndexArray
 from benchmarks.datasets import Problem, columns, encoded, generated, load
 
 NOISE = 0.01
@@ -38,14 +38,14 @@ class Objective:
     """Candidates that can be measured."""
 
     problem: Problem
-    hours: Array
+    hours: FloatArray
     """(A,) of one measurement."""
     noise: float = NOISE
     """Its standard deviation."""
-    trainings: Array | None = None
+    trainings: FloatArray | None = None
     """(A, 3) the values a measurement can have; without them it is Gaussian."""
 
-    def values(self, picks: Numbers, rng: np.random.Generator) -> Array:
+    def values(self, picks: IndexArray, rng: np.random.Generator) -> FloatArray:
         """One noisy measurement of each."""
         f = self.problem.f[picks]
         if self.trainings is None:
@@ -81,7 +81,7 @@ def _architectures(name: str, folder: Path, seed: int) -> Objective:
     return Objective(problem, hours, float(np.sqrt(scaled.var(axis=1).mean())), scaled)
 
 
-def embedded(features: Sequence[tuple[str, ...]]) -> Array:
+def embedded(features: Sequence[tuple[str, ...]]) -> FloatArray:
     """As in the appendix: the graph's bits and the operations (one-hot), each half with norms of at most one."""
     bits, operations = _halves(features)
     halves = [
@@ -90,7 +90,7 @@ def embedded(features: Sequence[tuple[str, ...]]) -> Array:
     return np.hstack([half / np.linalg.norm(half, axis=1).max() for half in halves])
 
 
-def training_hours(features: Sequence[tuple[str, ...]]) -> Array:
+def training_hours(features: Sequence[tuple[str, ...]]) -> FloatArray:
     """HOURS of every architecture; the bits of a graph cost nothing."""
     _, operations = _halves(features)
     return np.asarray(

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from app.engine.arrays import Array, Numbers
-from app.services.bridge.build import build
+from app.arrays import FloatArray, IndexArray
+from app.modelling.drafting import build
 from benchmarks.paper.cells import SHORT, Cell
 from benchmarks.paper.objectives import Objective
 from benchmarks.paper.running import Trace
@@ -49,7 +49,7 @@ def curves_of(cell: Cell, objective: Objective, trace: Trace) -> dict[str, list[
     regret, ended = f.max() - f[picks], np.cumsum([len(batch) for batch in trace.batches])
     best = np.maximum.accumulate(np.concatenate([f[trace.before], f[picks]]))[len(trace.before) :]
     at = np.searchsorted(ended, t)
-    curves: dict[str, Array | Numbers] = {
+    curves: dict[str, FloatArray | IndexArray] = {
         "t": t,
         "regret_ratio": (np.cumsum(regret) / np.arange(1, len(picks) + 1) / (f.max() - f.mean()))[t - 1],
         "simple_regret": (f.max() - best)[t - 1],
@@ -62,13 +62,13 @@ def curves_of(cell: Cell, objective: Objective, trace: Trace) -> dict[str, list[
     return {name: values.tolist() for name, values in curves.items()}
 
 
-def hours(objective: Objective, trace: Trace) -> Array:
+def hours(objective: Objective, trace: Trace) -> FloatArray:
     """Up to the end of each batch: a batch is measured in parallel and takes as long as its longest measurement."""
     longest = [objective.hours[batch].max() for batch in trace.batches]
     return np.cumsum(longest) + np.array(trace.seconds) / 3600
 
 
-def grid(steps: int) -> Numbers:
+def grid(steps: int) -> IndexArray:
     """Evenly spaced on both scales."""
     both = np.concatenate([np.geomspace(2, steps, POINTS), np.linspace(steps / POINTS, steps, POINTS)])
     return np.unique(np.clip(np.round(both), 1, steps)).astype(np.int64)

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from app.engine import Ask, Settings, State, measure, rng_at, start, start_from
-from app.engine.arrays import Numbers
+from app.arrays import IndexArray
+from app.engine import Ask, EngineSettings, State, measure, rng_at, start, start_from
 from app.engine.kernels import Gaussian
 from benchmarks.paper.cells import HORIZON, Cell
 from benchmarks.paper.objectives import Objective
@@ -41,7 +41,7 @@ class Stopwatch:
 class Trace:
     """What a run did, batch by batch."""
 
-    batches: list[Numbers] = field(default_factory=list)
+    batches: list[IndexArray] = field(default_factory=list)
     members: list[int] = field(default_factory=list)
     """Of the dictionary, after each batch."""
     seconds: list[float] = field(default_factory=list)
@@ -49,18 +49,18 @@ class Trace:
     wall: float = 0.0
     started: float = 0.0
     """Seconds of the start from measurements made before (BLESS)."""
-    before: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    before: IndexArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """The candidates of those."""
 
 
 Watch = Callable[[State, Trace], None]
 
 
-def settings_of(cell: Cell, noise: float) -> Settings:
+def settings_of(cell: Cell, noise: float) -> EngineSettings:
     """λ = ξ², F = 1, δ = 1/T, q̄ = 2, C̃ = 2, and what the system insists on."""
     kernel = Gaussian(cell.bandwidth)
-    wanted = Settings(kernel, lam=noise**2, xi=noise, F=1.0, delta=1 / HORIZON, q_bar=2.0, seed=cell.repetition)
-    return SYSTEMS[cell.system].member.settings(wanted)
+    wanted = EngineSettings(kernel, lam=noise**2, xi=noise, F=1.0, delta=1 / HORIZON, q_bar=2.0, seed=cell.repetition)
+    return SYSTEMS[cell.system].algorithm.settings(wanted)
 
 
 def run(cell: Cell, objective: Objective, watch: Watch = lambda *_: None, **changes: Any) -> Trace:
@@ -83,7 +83,7 @@ def run(cell: Cell, objective: Objective, watch: Watch = lambda *_: None, **chan
 
 def begun(cell: Cell, objective: Objective, trace: Trace, **changes: Any) -> State:
     """With nothing, or with the measurements from before."""
-    settings, X = settings_of(cell, objective.noise).but(**changes), objective.problem.X
+    settings, X = settings_of(cell, objective.noise).replace(**changes), objective.problem.X
     if cell.initial == 0:
         return start(X, settings)
     rng = rng_at(cell.repetition, "initial", 0)
@@ -93,10 +93,10 @@ def begun(cell: Cell, objective: Objective, trace: Trace, **changes: Any) -> Sta
     return start_from(X, settings, counts, np.bincount(trace.before, weights=values, minlength=len(X)))
 
 
-def chosen(cell: Cell, state: State, number: int, done: int) -> Numbers:
+def chosen(cell: Cell, state: State, number: int, done: int) -> IndexArray:
     """The next batch, never past the end; while nothing is known, two random candidates, the same for all systems."""
     if not state.counts.any():
         rng = rng_at(cell.repetition, "first", 0)
         return rng.choice(len(state.X), 2, replace=False).astype(np.int64)
     system, left = SYSTEMS[cell.system], cell.steps - done
-    return system.member.choose(state, Ask(number, min(system.batch, left), left)).picks
+    return system.algorithm.choose(state, Ask(number, min(system.batch, left), left)).picks

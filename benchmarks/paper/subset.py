@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from app.services.bridge.build import build
+from app.modelling.drafting import build
 from benchmarks.paper.cells import SHORT, Cell
 from benchmarks.paper.records import Record, machine
 from benchmarks.paper.systems import SYSTEMS, VARIANTS

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
-from app.engine.arrays import Array, Flags
+from app.arrays import BoolArray, FloatArray
 from benchmarks.paper.cells import Cell
 from benchmarks.paper.records import Record
 
@@ -71,7 +71,7 @@ class NoCurvesError(Exception):
     """Of some runs only the published figures are at hand."""
 
 
-def curve(records: Sequence[Record], name: str) -> tuple[Array, Array, Array]:
+def curve(records: Sequence[Record], name: str) -> tuple[FloatArray, FloatArray, FloatArray]:
     """t, the mean and the half width of the interval (0 for one repetition); sizes of whole batches only."""
     if not has_curves(records):
         raise NoCurvesError
@@ -87,7 +87,7 @@ def has_curves(records: Sequence[Record]) -> bool:
     return all("curves" in record for record in records)
 
 
-def _whole(records: Sequence[Record]) -> Flags:
+def _whole(records: Sequence[Record]) -> BoolArray:
     """Where no repetition is in its last batch, which the end of the run cut short."""
     batches = np.array([record["curves"]["batches"] for record in records])
     return np.asarray((batches < batches[:, -1:]).all(axis=0))

@@ -1,30 +1,29 @@
-"""Every system of the experiments: a member of the engine's family, with the bandwidths of the appendix."""
+"""Every system of the experiments: an algorithm of the engine, with the bandwidths of the appendix."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from app.engine import FAMILY, Ask, Batch, Member, State, beta, rng_at
-from app.engine.arrays import Flags
-from app.engine.baselines import Evolution
-from app.engine.baselines.fixed import best, fixed_size
-from app.engine.baselines.thompson import sample
+from app.arrays import BoolArray
+from app.engine import ALGORITHMS, Algorithm, Ask, Selection, State, beta, rng_at
+from app.engine.baselines import Evolution, fixed_size, highest, posterior_sample
 from app.engine.batch import choose
 
 TEMPERED = 10
 """The appendix divides the β of Thompson sampling by this."""
 
 
-def tempered_thompson(state: State, ask: Ask) -> Batch:
+def tempered_thompson(state: State, ask: Ask) -> Selection:
     """Thompson sampling as in the appendix: deviations of β/10 times √leverage, where the posterior's are √λ times."""
-    rng = rng_at(state.settings.seed, "thompson", ask.number)
-    unseen, width = np.sqrt(state.residual), beta(state) / TEMPERED / np.sqrt(state.settings.lam)
+    rng = rng_at(state.settings.seed, "thompson", ask.batch_number)
+    residual_root, width = np.sqrt(state.residual), beta(state) / TEMPERED / np.sqrt(state.settings.lam)
 
-    def pick(allowed: Flags) -> tuple[int, float]:
-        return best(state.mean + width * (sample(state, unseen, rng) - state.mean), allowed)
+    def pick_one(allowed: BoolArray) -> tuple[int, float]:
+        sample = posterior_sample(state, residual_root, rng)
+        return highest(state.mean + width * (sample - state.mean), allowed)
 
-    return fixed_size(state, ask, pick)
+    return fixed_size(state, ask, pick_one)
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class System:
     """How it chooses and what is particular to it."""
 
     label: str
-    member: Member
+    algorithm: Algorithm
     bandwidths: dict[str, float] = field(default_factory=dict)
     """Where they are not those of BBKB."""
     batch: int = 1
@@ -48,29 +47,29 @@ class System:
 BANDWIDTHS = {"abalone": 17.5, "cadata": 12.5, "generated": 10.0}
 
 
-def sober(state: State, ask: Ask) -> Batch:
+def sober(state: State, ask: Ask) -> Selection:
     """BBKB with the α = β of the sequential systems: what a batch costs in confidence is not paid for."""
     return choose(state, replace(ask, alpha=beta(state)))
 
 
-def altered(**changes: Any) -> Member:
+def altered(**changes: Any) -> Algorithm:
     """Global-BBKB with settings nearer to the paper's letter than ours."""
-    return Member(choose, FAMILY["bbkb"].insists_on | changes)
+    return Algorithm(choose, ALGORITHMS["bbkb"].required | changes)
 
 
 SYSTEMS = {
-    "bbkb": System("Global-BBKB", FAMILY["bbkb"]),
-    "bbkb-local": System("GlobalLocal-BBKB", FAMILY["bbkb-local"]),
-    "bbkb-exact": System("Exact-BBKB (ours)", FAMILY["bbkb-exact"]),
-    "gp-bucb": System("GP-BUCB", FAMILY["gp-bucb"], {"abalone": 12.5}, sampled=False),
-    "gp-bucb-global": System("GP-BUCB, improved rule", FAMILY["gp-bucb-global"], {"abalone": 12.5}, sampled=False),
-    "thompson": System("batch Thompson", Member(tempered_thompson), {"abalone": 10.0, "cadata": 10.0}, batch=30),
-    "bkb": System("BKB", FAMILY["bkb"]),
-    "epsilon-greedy": System("ε-greedy", FAMILY["epsilon-greedy"]),
-    "gp-ucb": System("GP-UCB", FAMILY["gp-ucb"], {"abalone": 5.0}, sampled=False),
-    "evolution": System("regularised evolution", Member(Evolution(100, 10), FAMILY["evolution"].insists_on)),
-    "uniform": System("uniform", FAMILY["uniform"], batch=30),
-    "bbkb-narrow": System("Global-BBKB, α = β", Member(sober, FAMILY["bbkb"].insists_on)),
+    "bbkb": System("Global-BBKB", ALGORITHMS["bbkb"]),
+    "bbkb-local": System("GlobalLocal-BBKB", ALGORITHMS["bbkb-local"]),
+    "bbkb-exact": System("Exact-BBKB (ours)", ALGORITHMS["bbkb-exact"]),
+    "gp-bucb": System("GP-BUCB", ALGORITHMS["gp-bucb"], {"abalone": 12.5}, sampled=False),
+    "gp-bucb-global": System("GP-BUCB, improved rule", ALGORITHMS["gp-bucb-global"], {"abalone": 12.5}, sampled=False),
+    "thompson": System("batch Thompson", Algorithm(tempered_thompson), {"abalone": 10.0, "cadata": 10.0}, batch=30),
+    "bkb": System("BKB", ALGORITHMS["bkb"]),
+    "epsilon-greedy": System("ε-greedy", ALGORITHMS["epsilon-greedy"]),
+    "gp-ucb": System("GP-UCB", ALGORITHMS["gp-ucb"], {"abalone": 5.0}, sampled=False),
+    "evolution": System("regularised evolution", Algorithm(Evolution(100, 10), ALGORITHMS["evolution"].required)),
+    "uniform": System("uniform", ALGORITHMS["uniform"], batch=30),
+    "bbkb-narrow": System("Global-BBKB, α = β", Algorithm(sober, ALGORITHMS["bbkb"].required)),
     "bbkb-wide": System("Global-BBKB, α = C̃β", altered(confidence="paper")),
     "bbkb-strict": System("Global-BBKB, strict", altered(resparsify="strict")),
     "bbkb-letter": System("Global-BBKB, both", altered(confidence="paper", resparsify="strict")),

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from app.arrays import FloatArray
 from app.engine import Ask, State, beta, choose, rng_at, start_from
-from app.engine.arrays import Array
 from app.engine.dictionary import oversampling
-from app.engine.settings import Rule, Settings
+from app.engine.settings import EngineSettings, RuleName
 from benchmarks.datasets import Problem
 from benchmarks.paper.cells import HORIZON, REGRESSION, REPETITIONS, SHORT, Cell
 from benchmarks.paper.objectives import NOISE, Objective, objective
 from benchmarks.paper.running import Trace, run, settings_of
 from benchmarks.paper.systems import BANDWIDTHS
 
-RULES: tuple[Rule, ...] = ("global", "local", "exact")
+RULES: tuple[RuleName, ...] = ("global", "local", "exact")
 MOMENTS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
-DRAWS: dict[str, tuple[tuple[Rule, ...], dict[str, Any]]] = {
+DRAWS: dict[str, tuple[tuple[RuleName, ...], dict[str, Any]]] = {
     "q̄ = 2, lazy": (RULES, {}),
     "q̄ = 2, strict": ((), {"resparsify": "strict"}),
     "q̄ of the theory": ((), {"q_bar": None}),
@@ -75,7 +75,7 @@ def known_norm(cell: Cell, problem: Problem, seed: int) -> dict[str, Any]:
     return {"seed": seed, "error": max(m["error"] for m in found), "covered": min(m["covered"] for m in found)}
 
 
-def moments(cell: Cell, measured: Objective, *rules: Rule, **changes: Any) -> list[dict[str, Any]]:
+def moments(cell: Cell, measured: Objective, *rules: RuleName, **changes: Any) -> list[dict[str, Any]]:
     """The first feedback at or after each of MOMENTS, with the batches of these rules."""
     found: dict[int, Moment] = {}
 
@@ -89,7 +89,7 @@ def moments(cell: Cell, measured: Objective, *rules: Rule, **changes: Any) -> li
     return [asdict(moment) for moment in found.values()]
 
 
-def moment_of(state: State, f: Array, batches: int, rules: tuple[Rule, ...]) -> Moment:
+def moment_of(state: State, f: FloatArray, batches: int, rules: tuple[RuleName, ...]) -> Moment:
     """Everything exact is computed from scratch with all measured candidates."""
     s, t, eigenvalues = state.settings, int(state.counts.sum()), spectrum(state)
     effective_dimension = float((eigenvalues / (eigenvalues + s.lam)).sum())
@@ -110,7 +110,7 @@ def moment_of(state: State, f: Array, batches: int, rules: tuple[Rule, ...]) -> 
     )
 
 
-def spectrum(state: State) -> Array:
+def spectrum(state: State) -> FloatArray:
     """Eigenvalues of the kernel matrix of all measurements, but for zeros: repeats are weights."""
     measured = state.measured
     root = np.sqrt(state.counts[measured])
@@ -118,18 +118,18 @@ def spectrum(state: State) -> Array:
     return np.asarray(np.maximum(np.linalg.eigvalsh(root[:, None] * K * root), 0))
 
 
-def exact_leverage(state: State) -> Array:
+def exact_leverage(state: State) -> FloatArray:
     """Of all candidates, with every measured one in the dictionary."""
-    exact = start_from(state.X, state.settings.but(dictionary="all"), state.counts, state.sums)
+    exact = start_from(state.X, state.settings.replace(dictionary="all"), state.counts, state.sums)
     return exact.leverage
 
 
-def batch_size(state: State, rule: Rule) -> int:
+def batch_size(state: State, rule: RuleName) -> int:
     """Of the next batch under another rule, LONGEST at most."""
-    return len(choose(state.but(settings=state.settings.but(rule=rule)), Ask(max_size=LONGEST)).picks)
+    return len(choose(state.replace(settings=state.settings.replace(rule=rule)), Ask(max_size=LONGEST)).picks)
 
 
-def of_known_norm(problem: Problem, settings: Settings, seed: int) -> Objective:
+def of_known_norm(problem: Problem, settings: EngineSettings, seed: int) -> Objective:
     """A function of norm F on the same candidates: Σ_i a_i k(x_i, ·) with aᵀKa = F²."""
     rng = rng_at(seed, "known norm", 0)
     centres = problem.X[rng.choice(len(problem.X), CENTRES, replace=False)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.engine.arrays import Numbers
+from app.arrays import IndexArray
 from app.engine.auto import Observed
 from benchmarks.labs.policies import Policy, common_start, sign_of
 from benchmarks.labs.protocol import Protocol
@@ -18,7 +18,7 @@ class Peer(Policy):
         self._first = common_start(table, protocol, seed)
         link.start(variant=variant, noisy=protocol.noisy, seed=seed, **given(table))
 
-    def ask(self, observed: Observed, size: int) -> Numbers:
+    def ask(self, observed: Observed, size: int) -> IndexArray:
         if observed.size == 0:
             return self._first
         self._tell(observed)

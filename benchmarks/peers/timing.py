@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from app.arrays import IndexArray
 from app.engine import rng_at
-from app.engine.arrays import Numbers
 from benchmarks.labs.policies import sign_of
 from benchmarks.labs.product import Service, serving
 from benchmarks.labs.tables import Table
@@ -51,14 +51,14 @@ def timed(who: str, table: Table, n: int, q: int, patience: float) -> Timing:
     return replace(study, **figures)
 
 
-def _worker(who: str, table: Table, rows: Numbers, q: int, patience: float) -> dict[str, Any]:
+def _worker(who: str, table: Table, rows: IndexArray, q: int, patience: float) -> dict[str, Any]:
     listed = CATALOGUE.get(who, Listed("nextbatch"))
     with Link(listed.adapter, Path(sys.executable) if who == LIBRARY else None, patience) as link:
         _asked(link, listed.variant, _small(table, rows), np.arange(10), 2)
         return _asked(link, listed.variant, table, rows, q)
 
 
-def _asked(link: Link, variant: str, table: Table, rows: Numbers, q: int) -> dict[str, Any]:
+def _asked(link: Link, variant: str, table: Table, rows: IndexArray, q: int) -> dict[str, Any]:
     link.start(variant=variant, noisy=False, seed=0, **given(table))
     values = (sign_of(table) * table.truth[rows]).tolist()
     record = _spent(lambda: link.call("tell", rows=rows.tolist(), values=values), lambda: link.processor)
@@ -66,13 +66,13 @@ def _asked(link: Link, variant: str, table: Table, rows: Numbers, q: int) -> dic
     return {"record": record, "ask": ask, "peak": link.peak}
 
 
-def _service(table: Table, rows: Numbers, q: int) -> dict[str, Any]:
+def _service(table: Table, rows: IndexArray, q: int) -> dict[str, Any]:
     with serving() as service:
         _asked_over_http(service, _small(table, rows), np.arange(10), 2)
         return _asked_over_http(service, table, rows, q)
 
 
-def _asked_over_http(service: Service, table: Table, rows: Numbers, q: int) -> dict[str, Any]:
+def _asked_over_http(service: Service, table: Table, rows: IndexArray, q: int) -> dict[str, Any]:
     study = service.begin(table, 0, "none")
     lines = [{"key": str(row), "value": float(table.truth[row])} for row in rows]
     record = _spent(lambda: study.report(lines), service.processor)
@@ -80,7 +80,7 @@ def _asked_over_http(service: Service, table: Table, rows: Numbers, q: int) -> d
     return {"record": record, "ask": ask, "peak": service.peak()}
 
 
-def _small(table: Table, rows: Numbers) -> Table:
+def _small(table: Table, rows: IndexArray) -> Table:
     return table.permuted(rows[:50])
 
 

@@ -10,19 +10,17 @@
 0.8
 """
 
-from ._awaiting import Awaiting
-from ._blocking import Blocking
+from ._connection import AsyncConnection, SyncConnection
 from ._events import Events
 from ._progress import Progress
-from ._retrying import Retries
+from ._retries import Retries
 from .answers import (
-    BatchBrief,
+    BatchDetails,
     Best,
     Candidate,
     Certificate,
     Column,
     Corrected,
-    Details,
     Event,
     Key,
     Observation,
@@ -30,6 +28,7 @@ from .answers import (
     Receipt,
     Replayed,
     Reported,
+    StudyDetails,
     Summary,
     Trace,
     Verdict,
@@ -55,20 +54,20 @@ from .errors import (
 )
 from .study import Study
 
+__version__ = "0.1.0"
+
 __all__ = [
     "AsyncClient",
-    "Awaiting",
+    "AsyncConnection",
     "Batch",
-    "BatchBrief",
+    "BatchDetails",
     "Best",
-    "Blocking",
     "Candidate",
     "Certificate",
     "Client",
     "Column",
     "Conflict",
     "Corrected",
-    "Details",
     "Event",
     "Events",
     "Finding",
@@ -90,8 +89,10 @@ __all__ = [
     "ServerBug",
     "StillComputing",
     "Study",
+    "StudyDetails",
     "Suggestion",
     "Summary",
+    "SyncConnection",
     "Trace",
     "Unauthenticated",
     "Unavailable",

@@ -1,4 +1,4 @@
-"""The ledger as it grows, over Server-Sent Events; a line that breaks is taken up where it broke."""
+"""The ledger as it grows, over Server-Sent Events. A broken connection is resumed where it broke."""
 
 from __future__ import annotations
 
@@ -7,94 +7,93 @@ from typing import Any
 
 import httpx
 
-from ._awaiting import Awaiting
-from ._blocking import Blocking, finish
-from ._both import Handle, W, both
-from ._reading import shaped
+from ._connection import AsyncConnection, SyncConnection, run_sync
+from ._json import parse
+from ._sync_and_async import ConnectionT, Handle, sync_and_async
 from .answers import Event
 
-QUIET = 30.0  # seconds beyond the time-out: the server sends a beat every 15
+SILENCE_SECONDS = 30.0  # beyond the time-out; the server sends something every 15 seconds
 
 
-class Events(Handle[W]):
-    """An endless iterator of events: `for event in …`, or `async for event in …`."""
+class Events(Handle[ConnectionT]):
+    """An endless iterator of events: use `for event in …`, or `async for event in …`."""
 
-    def __init__(self, wire: W, path: str, after: int | None, *, reconnect: bool = True) -> None:
-        super().__init__(wire)
+    def __init__(self, connection: ConnectionT, path: str, after: int | None, *, reconnect: bool = True) -> None:
+        super().__init__(connection)
         self._path = path
-        self._seen = None if after is None else str(after)
+        self._last_id = None if after is None else str(after)
         self._reconnect = reconnect
+        self._reconnect_seconds = 2.0
         self._response: httpx.Response | None = None
         self._lines: Any = None
-        self._pause = 2.0
         self._data: list[str] = []
 
-    def __iter__(self: Events[Blocking]) -> Events[Blocking]:
+    def __iter__(self: Events[SyncConnection]) -> Events[SyncConnection]:
         return self
 
-    def __next__(self: Events[Blocking]) -> Event:
-        event = finish(self._next())
+    def __next__(self: Events[SyncConnection]) -> Event:
+        event = run_sync(self._next())
         if event is None:
             raise StopIteration
         return event
 
-    def __aiter__(self: Events[Awaiting]) -> Events[Awaiting]:
+    def __aiter__(self: Events[AsyncConnection]) -> Events[AsyncConnection]:
         return self
 
-    async def __anext__(self: Events[Awaiting]) -> Event:
+    async def __anext__(self: Events[AsyncConnection]) -> Event:
         event = await self._next()
         if event is None:
             raise StopAsyncIteration
         return event
 
-    @both
+    @sync_and_async
     async def close(self) -> None:
-        """Hang up."""
-        await self._hang_up()
+        """Close the connection."""
+        await self._disconnect()
 
     async def _next(self) -> Event | None:
         while True:
-            line = await self._line()
+            line = await self._next_line()
             if line is None:
-                await self._hang_up()
+                await self._disconnect()
                 if not self._reconnect:
                     return None
-                await self._wire.pause(self._pause)
-            elif event := self._take(line):
+                await self._connection.sleep(self._reconnect_seconds)
+            elif event := self._read_line(line):
                 return event
 
-    async def _line(self) -> str | None:
-        """The next line; None where the connection ends, for whatever reason."""
+    async def _next_line(self) -> str | None:
+        """The next line; None when the connection has ended, for whatever reason."""
         if self._response is None:
-            await self._open()
+            await self._connect()
         try:
-            return await self._wire.next_line(self._lines)
+            return await self._connection.next_line(self._lines)
         except httpx.TransportError:
             return None
 
-    async def _open(self) -> None:
-        headers = {"Last-Event-ID": self._seen} if self._seen is not None else {}
-        request = self._wire.request("GET", self._path, headers=headers, wait=QUIET)
-        self._response = await self._wire.deliver(request, stream=True)
-        self._lines = self._wire.lines(self._response)
+    async def _connect(self) -> None:
+        headers = {} if self._last_id is None else {"Last-Event-ID": self._last_id}
+        request = self._connection.request("GET", self._path, headers=headers, extra_seconds=SILENCE_SECONDS)
+        self._response = await self._connection.send(request, stream=True)
+        self._lines = self._connection.lines(self._response)
         self._data = []
 
-    async def _hang_up(self) -> None:
+    async def _disconnect(self) -> None:
         response, self._response = self._response, None
         if response is not None:
-            await self._wire.close(response)
+            await self._connection.close(response)
 
-    def _take(self, line: str) -> Event | None:
-        """One line of the stream; an empty one ends an event."""
+    def _read_line(self, line: str) -> Event | None:
+        """Read one line of the stream; an empty line completes an event."""
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "id":
-            self._seen = value
+            self._last_id = value
         elif name == "retry" and value.isdigit():
-            self._pause = int(value) / 1000
+            self._reconnect_seconds = int(value) / 1000
         elif name == "data":
             self._data.append(value)
         elif not line and self._data:
             document, self._data = "\n".join(self._data), []
-            return shaped(Event, json.loads(document))
+            return parse(Event, json.loads(document))
         return None

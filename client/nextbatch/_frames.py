@@ -1,4 +1,4 @@
-"""Data frames in and out: pandas or polars when they are there, never needed."""
+"""Data frames in and out, with pandas or polars if one of them is installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from .answers import Candidate
 
 Frame: TypeAlias = Any
-"""A pandas frame where pandas is installed, else a polars one."""
+"""A pandas frame if pandas is installed, else a polars frame."""
 
 
 def is_frame(data: Any) -> bool:
@@ -20,14 +20,14 @@ def is_frame(data: Any) -> bool:
 
 
 def frame_csv(frame: Any) -> bytes:
-    """A pandas or polars frame as CSV; a pandas index goes along if it has a name."""
+    """A pandas or polars frame as CSV. A pandas index is a column if it has a name."""
     if hasattr(frame, "write_csv"):
         return str(frame.write_csv()).encode()
     return str(frame.to_csv(index=frame.index.name is not None)).encode()
 
 
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Rows as CSV, in the columns of the first."""
+    """Rows as CSV, with the columns of the first row."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -36,17 +36,17 @@ def rows_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> Frame:
-    """A pandas frame, else a polars one."""
+    """A pandas frame if pandas is installed, else a polars frame."""
     table = list(rows)
     for library in ("pandas", "polars"):
         try:
             return import_module(library).DataFrame(table)
         except ImportError:
             continue
-    raise ImportError("a frame needs pandas or polars: install one of them, or leave as_frame out")
+    raise ImportError("as_frame=True needs pandas or polars: install one of them, or leave it out")
 
 
 def candidate_row(candidate: Candidate) -> dict[str, Any]:
-    """A candidate as one flat row, with the posterior if it is there."""
+    """A candidate as one flat row, with its posterior if it has one."""
     row = {"key": candidate.key, **candidate.features, **candidate.attributes, "available": candidate.available}
     return row | (asdict(candidate.posterior) if candidate.posterior else {})

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 
-def npy(matrix: Any) -> bytes:
+def npy_bytes(matrix: Any) -> bytes:
     """Little-endian doubles in C order; `matrix` is a numpy array or a sequence of sequences of numbers."""
     rows, columns, cells = _numpy(matrix) if hasattr(matrix, "astype") else _plain(matrix)
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
@@ -19,14 +19,14 @@ def npy(matrix: Any) -> bytes:
 
 def _numpy(matrix: Any) -> tuple[int, int, bytes]:
     if matrix.ndim != 2:
-        raise ValueError(f"candidates are rows of a 2-d array; this one has {matrix.ndim} dimensions")
+        raise ValueError(f"candidates are the rows of a 2-d array; this array has {matrix.ndim} dimensions")
     return (*matrix.shape, matrix.astype("<f8").tobytes())
 
 
 def _plain(matrix: Sequence[Sequence[float]]) -> tuple[int, int, bytes]:
     widths = {len(row) for row in matrix}
     if len(widths) != 1:
-        raise ValueError("every row of the array must have the same, not zero, number of columns")
+        raise ValueError("all rows of the array need the same number of columns, and at least one row")
     cells = array("d", chain.from_iterable(matrix))
     if sys.byteorder == "big":
         cells.byteswap()

@@ -1,4 +1,4 @@
-"""How far a run is: on the terminal, or told to a function."""
+"""The progress of `study.run`: on the terminal, or passed to a function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDTH = 30
 
 @dataclass(frozen=True)
 class Progress:
-    """Measurements done by this call, the budget, and the best of this call with its candidate."""
+    """Measurements made by this call, the budget, and the best value of this call with its candidate."""
 
     done: int
     budget: int
@@ -30,17 +30,20 @@ Show: TypeAlias = Callable[[int, tuple[float, str] | None], None]
 
 
 @contextmanager
-def shown_by(progress: bool | Callable[[Progress], None] | None, budget: int) -> Iterator[Show]:
-    """A function to be told of every finished suggestion; by default a line on the terminal, if there is one."""
+def progress_shown(progress: bool | Callable[[Progress], None] | None, budget: int) -> Iterator[Show]:
+    """A function to call after each suggestion; by default it draws a line on the terminal, if there is one."""
     on_terminal = progress is True or (progress is None and sys.stderr.isatty())
-    tell = progress if callable(progress) else _line if on_terminal else None
+    report = progress if callable(progress) else _draw_line
+    silent = not callable(progress) and not on_terminal
     done = 0
 
     def show(measured: int, best: tuple[float, str] | None) -> None:
         nonlocal done
         done += measured
-        if tell is not None:
-            tell(Progress(done, budget, *(best or (None, None))))
+        if silent:
+            return
+        value, key = best or (None, None)
+        report(Progress(done, budget, value, key))
 
     try:
         yield show
@@ -49,6 +52,6 @@ def shown_by(progress: bool | Callable[[Progress], None] | None, budget: int) ->
             sys.stderr.write("\n")
 
 
-def _line(progress: Progress) -> None:
+def _draw_line(progress: Progress) -> None:
     sys.stderr.write(f"\r\x1b[K{progress}")
     sys.stderr.flush()

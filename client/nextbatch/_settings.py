@@ -1,4 +1,4 @@
-"""What can be set of a study. Everything has a default that works."""
+"""The settings of a study. Every setting has a default that works."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict
 
 
 class Stop(TypedDict, total=False):
-    """Any of these ends the asking, never the reporting."""
+    """When a study is finished: no more batches are issued, but results can still be reported."""
 
     regret_bound: float | None
     observations: int | None
@@ -16,7 +16,7 @@ class Stop(TypedDict, total=False):
 
 
 class Changes(TypedDict, total=False):
-    """What can be changed later; the server's documentation says what each means."""
+    """Settings that can be changed later; `/docs` on the server describes each."""
 
     description: str
     objective: str
@@ -35,7 +35,7 @@ class Changes(TypedDict, total=False):
 
 
 class Settings(Changes, total=False):
-    """What can be set when a study is made."""
+    """Settings that a study is created with."""
 
     direction: Literal["maximize", "minimize"]
     seed: int

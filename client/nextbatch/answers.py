@@ -1,4 +1,4 @@
-"""What the server answers, as frozen dataclasses."""
+"""The server's answers as frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Details:
-    """A study as it was when it was read."""
+class StudyDetails:
+    """A study as it was when it was last read."""
 
     name: str
     state: str
@@ -37,7 +37,7 @@ class Details:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What an upload did, or (dry run) would do."""
+    """What an upload did, or would do (dry run)."""
 
     stored: bool
     added: int
@@ -48,7 +48,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What the model believes of a candidate, how often it was measured, and how many results are waited for."""
+    """What the model expects of a candidate, how often it was measured, and how many measurements are pending."""
 
     mean: float
     std: float
@@ -60,7 +60,7 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One candidate; `posterior` is there when it was asked for."""
+    """One candidate; `posterior` is None unless it was asked for."""
 
     number: int
     key: str
@@ -72,8 +72,8 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Near:
-    """A measured candidate and how alike it is, from 0 to 1."""
+class Neighbour:
+    """A measured candidate and its similarity, from 0 to 1."""
 
     key: str
     similarity: float
@@ -88,13 +88,13 @@ class Why:
     ucb: float | None
     exploration: float
     gain: float | None
-    nearest: tuple[Near, ...]
+    nearest: tuple[Neighbour, ...]
     words: str
 
 
 @dataclass(frozen=True)
-class Placed:
-    """What became of one reported value: recorded, duplicate, skipped, failed or abandoned."""
+class ReportedValue:
+    """What became of one reported value: `status` is recorded, duplicate, skipped, failed or abandoned."""
 
     status: str
     observation: int | None
@@ -105,11 +105,11 @@ class Placed:
 
 @dataclass(frozen=True)
 class Reported:
-    """What a report did, or (dry run) would do, in the order of what was sent."""
+    """What a report did, or would do (dry run); `results` are in the order of what was sent."""
 
     stored: bool
     recorded: int
-    results: tuple[Placed, ...]
+    results: tuple[ReportedValue, ...]
     warnings: tuple[Finding, ...]
 
 
@@ -136,7 +136,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Corrected:
-    """The new version, and the batches that were computed with the old one (they stand)."""
+    """The new version, and the batches that were chosen with the old value (they stay as issued)."""
 
     observation: Observation
     affected_batches: tuple[int, ...]
@@ -144,7 +144,7 @@ class Corrected:
 
 @dataclass(frozen=True)
 class Best:
-    """The measured candidate whose values are best on average."""
+    """The measured candidate with the best average value."""
 
     key: str
     mean: float
@@ -162,7 +162,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Certificate:
-    """With `confidence`, nothing on the list is better than `key` by more than `regret_bound`."""
+    """With the given confidence, no candidate is better than `key` by more than `regret_bound`."""
 
     key: str
     mean: float
@@ -176,7 +176,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The certificate (none before the first result), whether to stop, and both in words."""
+    """The certificate (None before the first result), whether to stop, and both in words."""
 
     certificate: Certificate | None
     stop: bool
@@ -189,6 +189,8 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Counts:
+    """How many candidates, results and batches a study has."""
+
     candidates: int
     available: int
     measured: int
@@ -199,6 +201,8 @@ class Counts:
 
 @dataclass(frozen=True)
 class OpenBatch:
+    """A batch with pending suggestions."""
+
     number: int
     worker: str
     size: int
@@ -230,8 +234,8 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class BatchBrief:
-    """What there is to know of a batch but its suggestions."""
+class BatchDetails:
+    """A batch without its suggestions."""
 
     number: int
     worker: str
@@ -255,7 +259,7 @@ class BatchBrief:
 
 @dataclass(frozen=True)
 class Point:
-    """One measured value and the best up to it."""
+    """One measured value, and the best value up to then."""
 
     observation: int
     value: float
@@ -264,15 +268,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Trace:
-    """How it went: batch by batch, and value by value (thinned when there are many)."""
+    """The course of a study, batch by batch and value by value (thinned if there are many)."""
 
-    batches: tuple[BatchBrief, ...]
+    batches: tuple[BatchDetails, ...]
     progress: tuple[Point, ...]
 
 
 @dataclass(frozen=True)
 class Event:
-    """One line of the ledger; `payload` is the text that was hashed."""
+    """One event of the ledger; `payload` is the text that was hashed, `words` a sentence about it."""
 
     seq: int
     type: str
@@ -283,11 +287,12 @@ class Event:
     request_id: str
     previous: str
     hash: str
+    words: str | None = None
 
 
 @dataclass(frozen=True)
 class Verified:
-    """Whether every hash of the ledger is right."""
+    """Whether every hash of the ledger is correct."""
 
     sound: bool
     events: int
@@ -297,7 +302,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class Replayed:
-    """Whether a batch computed again is the same, bit for bit."""
+    """Whether a recomputed batch is identical, bit for bit."""
 
     number: int
     equal: bool
@@ -308,7 +313,7 @@ class Replayed:
 
 @dataclass(frozen=True)
 class Key:
-    """An API key; `key` itself is there once, when it is made."""
+    """An API key. `key`, the secret itself, is None except when the key has just been created."""
 
     id: str
     name: str

@@ -11,69 +11,68 @@ from typing import Literal, Self, Unpack
 
 import httpx
 
-from ._awaiting import Awaiting
-from ._blocking import Blocking
-from ._both import Handle, W, both
-from ._reading import shaped
-from ._retrying import Retries
+from ._connection import AsyncConnection, SyncConnection
+from ._json import parse
+from ._retries import Retries
 from ._settings import Settings
-from .answers import Details, Key
+from ._sync_and_async import ConnectionT, Handle, sync_and_async
+from .answers import Key, StudyDetails
 from .study import Study
 
-LOCAL = "http://127.0.0.1:8000"
+LOCAL_URL = "http://127.0.0.1:8000"
 RETRIES = Retries()
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 
 
-class Server(Handle[W]):
-    """What both clients can do."""
+class Server(Handle[ConnectionT]):
+    """The calls that both clients have."""
 
-    @both
-    async def create_study(self, name: str, **settings: Unpack[Settings]) -> Study[W]:
-        """Create a study; the same again finds it. Everything has a default that works.
+    @sync_and_async
+    async def create_study(self, name: str, **settings: Unpack[Settings]) -> Study[ConnectionT]:
+        """Create a study, or open it if it exists with these settings. Every setting has a default.
 
         >>> client.create_study("suzuki", objective="yield", unit="%")
         <study suzuki: 0 candidates, active>
         """
-        answer = await self._wire.call("PUT", f"/studies/{name}", json=settings)
-        return Study(self._wire, shaped(Details, answer.json()))
+        answer = await self._connection.call("PUT", f"/studies/{name}", json=settings)
+        return Study(self._connection, parse(StudyDetails, answer.json()))
 
-    @both
-    async def study(self, name: str) -> Study[W]:
-        """A study that is there already; NotFound if it is not."""
-        answer = await self._wire.call("GET", f"/studies/{name}")
-        return Study(self._wire, shaped(Details, answer.json()))
+    @sync_and_async
+    async def study(self, name: str) -> Study[ConnectionT]:
+        """Open an existing study."""
+        answer = await self._connection.call("GET", f"/studies/{name}")
+        return Study(self._connection, parse(StudyDetails, answer.json()))
 
-    @both
-    async def studies(self, state: Literal["active", "paused", "archived"] | None = None) -> list[Study[W]]:
-        """The studies that this key may see."""
-        found: list[Study[W]] = []
+    @sync_and_async
+    async def studies(self, state: Literal["active", "paused", "archived"] | None = None) -> list[Study[ConnectionT]]:
+        """The studies that this key has access to."""
+        studies: list[Study[ConnectionT]] = []
         after: int | None = 0
         while after is not None:
             params = {"state": state, "after": after, "limit": 1000}
-            page = (await self._wire.call("GET", "/studies", params=params)).json()
-            found += (Study(self._wire, shaped(Details, one)) for one in page["studies"])
+            page = (await self._connection.call("GET", "/studies", params=params)).json()
+            studies += (Study(self._connection, parse(StudyDetails, entry)) for entry in page["studies"])
             after = page["next"]
-        return found
+        return studies
 
-    @both
-    async def import_study(self, archive: str | Path) -> Study[W]:
-        """A study from an archive that `study.export` wrote."""
-        parts = {"content": Path(archive).read_bytes(), "headers": {"Content-Type": "application/zip"}}
-        answer = await self._wire.call("POST", "/archives", wait=600.0, **parts)
-        return Study(self._wire, shaped(Details, answer.json()))
+    @sync_and_async
+    async def import_study(self, archive: str | Path) -> Study[ConnectionT]:
+        """Import a study from an archive that `study.export` wrote."""
+        body = {"content": Path(archive).read_bytes(), "headers": {"Content-Type": "application/zip"}}
+        answer = await self._connection.call("POST", "/archives", extra_seconds=600.0, **body)
+        return Study(self._connection, parse(StudyDetails, answer.json()))
 
-    @both
+    @sync_and_async
     async def me(self) -> Key:
-        """What this client's key is and may see."""
-        return shaped(Key, (await self._wire.call("GET", "/keys/me")).json())
+        """The key of this client: its role and its studies."""
+        return parse(Key, (await self._connection.call("GET", "/keys/me")).json())
 
-    @both
+    @sync_and_async
     async def keys(self) -> list[Key]:
-        """Every key, never its secret; for admins."""
-        return [shaped(Key, one) for one in (await self._wire.call("GET", "/keys")).json()["keys"]]
+        """Every key, without its secret. Only admins may call this."""
+        return [parse(Key, entry) for entry in (await self._connection.call("GET", "/keys")).json()["keys"]]
 
-    @both
+    @sync_and_async
     async def create_key(
         self,
         name: str,
@@ -82,31 +81,31 @@ class Server(Handle[W]):
         studies: Sequence[str] = (),
         expires_at: datetime | None = None,
     ) -> Key:
-        """Make a key; its spelling is in the answer, this once."""
+        """Create a key. Its secret is in the `key` of the answer, and cannot be read again."""
         expiry = expires_at.isoformat() if expires_at else None
         body = {"name": name, "role": role, "studies": list(studies), "expires_at": expiry}
-        return shaped(Key, (await self._wire.call("POST", "/keys", json=body)).json())
+        return parse(Key, (await self._connection.call("POST", "/keys", json=body)).json())
 
-    @both
+    @sync_and_async
     async def revoke_key(self, key_id: str) -> Key:
-        """Revoke a key, effective at once."""
-        return shaped(Key, (await self._wire.call("POST", f"/keys/{key_id}/revocation")).json())
+        """Revoke a key, with immediate effect."""
+        return parse(Key, (await self._connection.call("POST", f"/keys/{key_id}/revocation")).json())
 
-    @both
+    @sync_and_async
     async def close(self) -> None:
         """Close the connections."""
-        await self._wire.close(self._wire.http)
+        await self._connection.close(self._connection.http)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self._wire.url}>"
+        return f"<{type(self).__name__} for {self._connection.url}>"
 
 
-class Client(Server[Blocking]):
-    """A server, for scripts and notebooks; several threads may share it.
+class Client(Server[SyncConnection]):
+    """The client for scripts and notebooks; several threads may share it.
 
-    `url` and `key` come from NEXTBATCH_URL and NEXTBATCH_KEY if they are not given. A request that gets no answer, or
-    429, 502, 503 or 504, is sent again up to `retries` times; every write carries an Idempotency-Key, so that it still
-    happens once. `transport` and `http_client` are httpx's, for proxies and tests.
+    `url` and `key` default to NEXTBATCH_URL and NEXTBATCH_KEY. A request that gets no answer, or status 429, 502, 503
+    or 504, is sent again up to `retries` times. Every write carries an Idempotency-Key and takes effect only once.
+    `transport` and `http_client` are those of httpx, for proxies and tests.
 
     >>> with Client() as client:
     ...     client.me().role
@@ -123,9 +122,9 @@ class Client(Server[Blocking]):
         transport: httpx.BaseTransport | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
-        wire = Blocking(*_address(url, key), httpx.Timeout(timeout), _retries(retries))
-        wire.http = http_client or httpx.Client(transport=transport)
-        super().__init__(wire)
+        connection = SyncConnection(*_address(url, key), httpx.Timeout(timeout), _retries(retries))
+        connection.http = http_client or httpx.Client(transport=transport)
+        super().__init__(connection)
 
     def __enter__(self) -> Self:
         return self
@@ -136,8 +135,8 @@ class Client(Server[Blocking]):
         self.close()
 
 
-class AsyncClient(Server[Awaiting]):
-    """As `Client`, on asyncio: the same calls, awaited."""
+class AsyncClient(Server[AsyncConnection]):
+    """The same calls as `Client`, awaited on asyncio."""
 
     def __init__(
         self,
@@ -149,9 +148,9 @@ class AsyncClient(Server[Awaiting]):
         transport: httpx.AsyncBaseTransport | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
-        wire = Awaiting(*_address(url, key), httpx.Timeout(timeout), _retries(retries))
-        wire.http = http_client or httpx.AsyncClient(transport=transport)
-        super().__init__(wire)
+        connection = AsyncConnection(*_address(url, key), httpx.Timeout(timeout), _retries(retries))
+        connection.http = http_client or httpx.AsyncClient(transport=transport)
+        super().__init__(connection)
 
     async def __aenter__(self) -> Self:
         return self
@@ -163,7 +162,7 @@ class AsyncClient(Server[Awaiting]):
 
 
 def _address(url: str | None, key: str | None) -> tuple[str, str | None]:
-    return url or os.environ.get("NEXTBATCH_URL") or LOCAL, key or os.environ.get("NEXTBATCH_KEY")
+    return url or os.environ.get("NEXTBATCH_URL") or LOCAL_URL, key or os.environ.get("NEXTBATCH_KEY")
 
 
 def _retries(retries: int | Retries) -> Retries:

@@ -1,4 +1,4 @@
-"""How things look: text for terminals, a small table and a curve for notebooks."""
+"""Text for terminals; a small table and a curve for notebooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDTH, _HEIGHT = 280, 48
 
 @dataclass(frozen=True)
 class Overview:
-    """A study at a glance and how it got there."""
+    """A study at a glance, and the course it took."""
 
     summary: Summary
     trace: Trace
@@ -52,7 +52,7 @@ def sparkline(values: Sequence[float], width: int = 40) -> str:
 
 
 def curve(values: Sequence[float]) -> str:
-    """A curve as inline SVG; nothing before there are two points."""
+    """A curve as inline SVG; empty if there are fewer than two points."""
     if len(values) < 2:
         return ""
     low, high = min(values), max(values)
@@ -70,7 +70,7 @@ def curve(values: Sequence[float]) -> str:
 def batch_text(batch: Batch[Any]) -> str:
     """A batch as a table of plain text."""
     header, *rows = _cells(batch)
-    widths = [max(len(row[place]) for row in (header, *rows)) for place in range(len(header))]
+    widths = [max(len(cell) for cell in column) for column in zip(header, *rows, strict=True)]
     lines = (
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in (header, *rows)
@@ -86,33 +86,43 @@ def batch_html(batch: Batch[Any]) -> str:
 
 
 def _cells(batch: Batch[Any]) -> Iterable[list[str]]:
-    """The header and a row per suggestion."""
+    """The header, then a row per suggestion."""
     names = list(batch.suggestions[0].features) if batch.suggestions else []
     yield ["suggestion", "candidate", "×", *names, "state"]
-    for one in batch:
-        features = [_cell(one.features[name]) for name in names]
-        yield [one.id, one.key, str(one.replicates), *features, one.state]
+    for suggestion in batch:
+        features = [_cell(suggestion.features[name]) for name in names]
+        yield [suggestion.id, suggestion.key, str(suggestion.replicates), *features, suggestion.state]
 
 
 def _cell(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else "" if value is None else str(value)
+    if value is None:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _facts(summary: Summary) -> list[tuple[str, str]]:
-    counts, sure = summary.counts, summary.certificate
+    counts, certificate = summary.counts, summary.certificate
+    results = f"{plural(counts.observations, 'result')} in {plural(counts.batches, 'batch', 'batches')}"
     facts = [
         ("candidates", f"{counts.candidates}, {counts.measured} of them measured"),
-        ("results", f"{counts.observations} in {counts.batches} batches, {counts.pending} waited for"),
+        ("measured", f"{results}, {counts.pending or 'none'} pending"),
     ]
-    if sure is not None:
-        facts.append(("recommended", f"{sure.key}: {sure.mean:.4g} ({sure.lower:.4g} to {sure.upper:.4g})"))
-        facts.append(("at most", f"{sure.regret_bound:.3g} {summary.unit} to gain elsewhere".replace("  ", " ")))
+    if certificate is not None:
+        bounds = f"{certificate.lower:.4g} to {certificate.upper:.4g}"
+        improvement = f"at most {certificate.regret_bound:.3g} {summary.unit}".rstrip()
+        facts.append(("recommended", f"{certificate.key}: {certificate.mean:.4g} ({bounds})"))
+        facts.append(("improvement", f"{improvement} with another candidate"))
     if summary.finished:
-        facts.append(("finished", f"by its rule: {summary.finished}"))
+        facts.append(("finished", f"its stopping rule is met: {summary.finished}"))
     return facts
 
 
+def plural(count: int, singular: str, several: str | None = None) -> str:
+    """A count with its noun: "1 batch", "2 batches"."""
+    return f"{count} {singular if count == 1 else several or f'{singular}s'}"
+
+
 def _share(value: float, low: float, high: float) -> float:
-    """Where a value lies between the least and the most, from 0 to 1."""
-    spread = high - low
-    return (value - low) / spread if 0 < spread < float("inf") else 0.5
+    """Where a value lies between `low` and `high`, from 0 to 1."""
+    width = high - low
+    return (value - low) / width if 0 < width < float("inf") else 0.5

@@ -1,17 +1,17 @@
 """What can go wrong, as one tree.
 
 NextbatchError
-├── Unreachable          no answer came, however often it was tried
-├── StillComputing       the batch is not there yet; the same ask finds it later
-├── ObjectiveFailed      in `study.run`, the objective failed too often in a row
-└── Problem              the server answered, and refused
-    ├── InvalidInput     what was sent breaks a rule; `errors` say where
+├── Unreachable          the server did not answer
+├── StillComputing       the batch is not ready; ask again later
+├── ObjectiveFailed      the objective of `study.run` failed too often in a row
+└── Problem              the server refused the request
+    ├── InvalidInput     the input needs correcting; `errors` says where
     ├── Unauthenticated  the key is missing, wrong, expired or revoked
-    ├── Forbidden        the key's role does not allow it
-    ├── NotFound         it is not there, or this key may not see it
-    ├── Conflict         the state of things is against it; `code` says which
-    ├── Unavailable      the server could not, for now
-    └── ServerBug        the server's log has more under `request_id`
+    ├── Forbidden        the role of the key does not allow it
+    ├── NotFound         it does not exist, or the key has no access to it
+    ├── Conflict         the state of the study does not allow it; `code` says why
+    ├── Unavailable      the server cannot do it now; try again later
+    └── ServerBug        the server failed; its log has the details under `request_id`
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ import httpx
 
 
 class NextbatchError(Exception):
-    """Everything that this client raises of its own."""
+    """Every exception of this package."""
 
 
 class Unreachable(NextbatchError):
-    """No answer came. A write may have happened: the same again is safe, for reports and asks are recognised."""
+    """The server did not answer. A write may have happened; it is safe to repeat it."""
 
 
 class StillComputing(NextbatchError):
-    """The batch is being computed; ask again with the same worker."""
+    """The batch is still being computed. Ask again with the same worker."""
 
 
 class ObjectiveFailed(NextbatchError):
-    """The function given to `study.run` failed too often in a row; its last exception is the cause."""
+    """The objective of `study.run` failed too often in a row; its last exception is the cause."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong or odd, and where: `row` as a spreadsheet counts, `pointer` into a JSON body."""
+    """An error or a warning and its place: `row` as a spreadsheet counts, `pointer` into a JSON body."""
 
     code: str
     message: str
@@ -50,17 +50,14 @@ class Finding:
     pointer: str | None = None
 
     def __str__(self) -> str:
-        places = (
-            f"row {self.row}" if self.row is not None else "",
-            f"column {self.column}" if self.column else "",
-            self.pointer or "",
-        )
-        place = ", ".join(filter(None, places))
+        row = f"row {self.row}" if self.row is not None else None
+        column = f"column {self.column}" if self.column else None
+        place = ", ".join(part for part in (row, column, self.pointer) if part)
         return f"{place}: {self.message}" if place else self.message
 
 
 class Problem(NextbatchError):
-    """A refusal of the server, in its own words (RFC 9457)."""
+    """The server refused the request and says why (RFC 9457)."""
 
     def __init__(self, status: int, document: Mapping[str, Any]) -> None:
         self.status = status
@@ -68,8 +65,10 @@ class Problem(NextbatchError):
         self.detail: str = document.get("detail", "The server gave no reason.")
         self.request_id: str | None = document.get("request_id")
         self.errors = tuple(_finding(entry) for entry in document.get("errors", ()))
-        self.facts = {name: value for name, value in document.items() if name not in _STANDARD}
-        super().__init__(status, document)  # so that it can be pickled
+        self.facts = {name: value for name, value in document.items() if name not in _STANDARD_FIELDS}
+        super().__init__(status, document)  # these arguments make it picklable
+        if self.code in _ADVICE:
+            self.add_note(_ADVICE[self.code])
 
     def __str__(self) -> str:
         shown = "".join(f"\n  {finding}" for finding in self.errors[:10])
@@ -78,34 +77,45 @@ class Problem(NextbatchError):
 
 
 class InvalidInput(Problem):
-    pass
+    """The input needs correcting; `errors` says where."""
 
 
 class Unauthenticated(Problem):
-    pass
+    """The key is missing, wrong, expired or revoked."""
 
 
 class Forbidden(Problem):
-    pass
+    """The role of the key does not allow it."""
 
 
 class NotFound(Problem):
-    pass
+    """It does not exist, or the key has no access to it."""
 
 
 class Conflict(Problem):
-    pass
+    """The state of the study does not allow it; `code` says why."""
 
 
 class Unavailable(Problem):
-    pass
+    """The server cannot do it now; try again later."""
 
 
 class ServerBug(Problem):
-    pass
+    """The server failed; its log has the details under `request_id`."""
 
 
-_STANDARD = {"type", "title", "status", "code", "detail", "request_id", "errors"}
+_STANDARD_FIELDS = {"type", "title", "status", "code", "detail", "request_id", "errors"}
+# The server speaks to every kind of client; these notes say in a traceback what to call in Python.
+_ADVICE = {
+    "already-observed": "Use `study.correct(observation, value, reason)` to change a result.",
+    "candidates-in-use": "Use `study.append(…)` to add candidates.",
+    "no-candidates": "Use `study.upload(…)` first.",
+    "precondition-failed": "Read it again with `study.refresh()` or `study.observations()`, then repeat the change.",
+    "study-exists": "Use `client.study(name)` to open it and `study.change(…)` to change its settings.",
+    "study-finished": "Use `study.change(stop=…)` to continue.",
+    "study-not-active": "Use `study.resume()` if it is paused.",
+    "unauthenticated": "Pass `key=` to the client, or set NEXTBATCH_KEY.",
+}
 _KINDS: dict[int, type[Problem]] = {
     401: Unauthenticated,
     403: Forbidden,
@@ -120,7 +130,7 @@ _KINDS: dict[int, type[Problem]] = {
 
 
 def problem_of(response: httpx.Response) -> Problem:
-    """The exception for an answer above 399."""
+    """The exception for an answer with status 400 or more."""
     try:
         document = response.json()
     except ValueError:

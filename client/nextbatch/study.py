@@ -1,23 +1,173 @@
-"""A study: upload candidates, ask, report, correct, run the whole loop, and see how far it is."""
+"""A study: its settings and state, how far it is, and the whole loop in one call."""
 
 from __future__ import annotations
 
-from ._blocking import Blocking, finish
-from ._both import W
+from collections.abc import Callable, Mapping
+from typing import Any, Unpack
+
+from ._connection import SyncConnection, run_sync
+from ._evaluation import Evaluation, Objective
+from ._json import parse
+from ._progress import Progress, progress_shown
+from ._settings import Changes
+from ._study.batches import Batches
 from ._study.candidates import Candidates
 from ._study.ledger import Ledger
 from ._study.observations import Observations
-from ._study.running import Running
+from ._sync_and_async import ConnectionT, sync_and_async
+from .answers import Best, StudyDetails, Summary, Trace, Verdict
+from .batch import Batch
+from .display import Overview
+from .errors import Conflict
+
+_NOTHING_LEFT_TO_ASK = {"study-finished", "candidates-exhausted"}
 
 
-class Study(Candidates[W], Running[W], Observations[W], Ledger[W]):
-    """One optimisation on the server."""
+class Study(Candidates[ConnectionT], Batches[ConnectionT], Observations[ConnectionT], Ledger[ConnectionT]):
+    """One optimisation on the server. `details` is the study as it was when it was last read."""
 
     def __repr__(self) -> str:
         return f"<study {self.name}: {self.details.candidates} candidates, {self.details.state}>"
 
     def _repr_html_(self) -> str:
-        """In a notebook: the study at a glance, read now."""
-        if not isinstance(self._wire, Blocking):
+        """The study at a glance, read from the server when a notebook shows it."""
+        if not isinstance(self._connection, SyncConnection):
             return f"<p>{self.name}: <code>await study.overview()</code> shows it at a glance.</p>"
-        return finish(self._overview())._repr_html_()
+        return run_sync(self._overview())._repr_html_()
+
+    @sync_and_async
+    async def refresh(self) -> StudyDetails:
+        """Read the study again."""
+        return await self._refresh()
+
+    @sync_and_async
+    async def change(self, *, reason: str | None = None, **changes: Unpack[Changes]) -> StudyDetails:
+        """Change settings. Raises Conflict if somebody changed the study since it was last read."""
+        return await self._patch({**changes, "reason": reason}, version=f'"{self.details.version}"')
+
+    @sync_and_async
+    async def pause(self, reason: str | None = None) -> StudyDetails:
+        """Issue no batches until the study is resumed; results can still be reported."""
+        return await self._patch({"state": "paused", "reason": reason})
+
+    @sync_and_async
+    async def resume(self, reason: str | None = None) -> StudyDetails:
+        """Issue batches again."""
+        return await self._patch({"state": "active", "reason": reason})
+
+    @sync_and_async
+    async def archive(self, reason: str | None = None) -> StudyDetails:
+        """End the study for good: it can be read, and late results can still be reported."""
+        return await self._patch({"state": "archived", "reason": reason})
+
+    @sync_and_async
+    async def delete(self, reason: str | None = None) -> None:
+        """Delete the study; its name cannot be used again."""
+        await self._connection.call("DELETE", self._path, params={"reason": reason})
+
+    @sync_and_async
+    async def grant(self, key_id: str) -> None:
+        """Give a key access to the study."""
+        await self._connection.call("PUT", f"{self._path}/grants/{key_id}")
+
+    @sync_and_async
+    async def withdraw(self, key_id: str) -> None:
+        """Withdraw a key's access to the study."""
+        await self._connection.call("DELETE", f"{self._path}/grants/{key_id}")
+
+    async def _patch(self, change: Mapping[str, Any], version: str = "*") -> StudyDetails:
+        body = dict(change)
+        if body["reason"] is None:
+            del body["reason"]
+        answer = await self._connection.call("PATCH", self._path, json=body, headers={"If-Match": version})
+        return self._load(answer.json())
+
+    @sync_and_async
+    async def summary(self, *, as_of: int | None = None) -> Summary:
+        """The study at a glance, now or as it was after an event of the ledger.
+
+        >>> print(study.summary())
+        Nothing has been measured yet.
+        """
+        return await self._summary(as_of)
+
+    async def _summary(self, as_of: int | None = None) -> Summary:
+        params = {"as_of": as_of}
+        answer = await self._connection.call("GET", f"{self._path}/summary", params=params, extra_seconds=60.0)
+        return parse(Summary, answer.json())
+
+    @sync_and_async
+    async def best(self) -> Best | None:
+        """The measured candidate with the best average value; None until something has been measured."""
+        return (await self._summary()).best_observed
+
+    @sync_and_async
+    async def certificate(self) -> Verdict:
+        """The recommended candidate, how much better another could be, and whether to stop."""
+        answer = await self._connection.call("GET", f"{self._path}/certificate", extra_seconds=60.0)
+        return parse(Verdict, answer.json())
+
+    @sync_and_async
+    async def trace(self) -> Trace:
+        """The course of the study, batch by batch and value by value."""
+        return await self._trace()
+
+    async def _trace(self) -> Trace:
+        answer = await self._connection.call("GET", f"{self._path}/trace", extra_seconds=60.0)
+        return parse(Trace, answer.json())
+
+    @sync_and_async
+    async def overview(self) -> Overview:
+        """Summary and trace together: readable text when printed, a table and a curve in a notebook."""
+        return await self._overview()
+
+    async def _overview(self) -> Overview:
+        return Overview(await self._summary(), await self._trace())
+
+    @sync_and_async
+    async def run(
+        self,
+        objective: Objective,
+        *,
+        budget: int,
+        workers: int = 1,
+        batch_size: int | None = None,
+        worker: str = "run",
+        max_failures: int = 10,
+        progress: bool | Callable[[Progress], None] | None = None,
+    ) -> Summary:
+        """Ask, measure with `objective` and report, until `budget` measurements are made or nothing is left to ask.
+
+        `objective(suggestion)` returns one measured value; `suggestion["temperature"]` reads a column. Up to `workers`
+        measurements run at the same time, in threads (an async client also takes a coroutine function). An exception
+        is reported as a failed measurement; after `max_failures` in a row, ObjectiveFailed is raised.
+
+        The budget counts everything that `worker` was ever asked to measure. The same call after a crash therefore
+        finishes the open batch and continues to the same total. Progress is shown on a terminal; pass a function to
+        handle it yourself.
+
+        >>> study.run(lambda suggestion: suggestion["temperature"] / 100, budget=3, worker="script").counts.observations
+        3
+        """
+        issued = await self._batches(worker=worker)
+        spent = sum(batch.size for batch in issued)
+        with progress_shown(progress, budget) as show:
+            evaluation = Evaluation(self._connection, objective, workers, max_failures, show, self.details)
+            for details in issued:
+                if details.state == "open":
+                    await evaluation.measure(await self._batch(details.number))
+            while spent < budget:
+                batch = await self._ask_unless_done(worker, min(batch_size or budget, budget - spent))
+                if batch is None:
+                    break
+                spent += batch.size
+                await evaluation.measure(batch)
+        return await self._summary()
+
+    async def _ask_unless_done(self, worker: str, max_size: int) -> Batch[ConnectionT] | None:
+        try:
+            return await self._ask(worker, None, max_size, None)
+        except Conflict as refused:
+            if refused.code in _NOTHING_LEFT_TO_ASK:
+                return None
+            raise

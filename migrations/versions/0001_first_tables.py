@@ -98,6 +98,7 @@ def upgrade() -> None:
         sa.Column("basis_seq", sa.Integer(), nullable=False),
         sa.Column("seq", sa.Integer(), nullable=False),
         sa.Column("record", sa.Text(), nullable=False),
+        sa.Column("computation", sa.Text(), nullable=False),
         sa.Column("created_at", sa.String(length=32), nullable=False),
         sa.CheckConstraint("number >= 1", name=op.f("ck_batches_numbered_from_one")),
         sa.ForeignKeyConstraint(["study_id"], ["studies.id"], name=op.f("fk_batches_study_id")),
@@ -119,26 +120,17 @@ def upgrade() -> None:
         sa.Column("first", sa.Integer(), nullable=False),
         sa.Column("rows", sa.Integer(), nullable=False),
         sa.Column("arrays", sa.Text(), nullable=False),
+        sa.Column("stored_in", sa.String(length=20), nullable=False),
         sa.Column("seq", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["study_id"], ["studies.id"], name=op.f("fk_candidate_blocks_study_id")),
         sa.PrimaryKeyConstraint("study_id", "number", name=op.f("pk_candidate_blocks")),
-    )
-    op.create_table(
-        "engine_states",
-        sa.Column("study_id", sa.Integer(), nullable=False),
-        sa.Column("head", sa.String(length=64), nullable=False),
-        sa.Column("build", sa.String(length=200), nullable=False),
-        sa.Column("seq", sa.Integer(), nullable=False),
-        sa.Column("record", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.String(length=32), nullable=False),
-        sa.ForeignKeyConstraint(["study_id"], ["studies.id"], name=op.f("fk_engine_states_study_id")),
-        sa.PrimaryKeyConstraint("study_id", "head", "build", name=op.f("pk_engine_states")),
     )
     op.create_table(
         "events",
         sa.Column("study_id", sa.Integer(), nullable=False),
         sa.Column("seq", sa.Integer(), nullable=False),
         sa.Column("type", sa.String(length=50), nullable=False),
+        sa.Column("format", sa.Integer(), nullable=False),
         sa.Column("payload", sa.Text(), nullable=False),
         sa.Column("actor", sa.String(length=50), nullable=False),
         sa.Column("reason", sa.Text(), nullable=True),
@@ -161,6 +153,27 @@ def upgrade() -> None:
         batch_op.create_index("ix_grants_study_id", ["study_id"], unique=False)
 
     op.create_table(
+        "snapshot_blobs",
+        sa.Column("study_id", sa.Integer(), nullable=False),
+        sa.Column("head", sa.String(length=64), nullable=False),
+        sa.Column("build", sa.String(length=200), nullable=False),
+        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.ForeignKeyConstraint(["study_id"], ["studies.id"], name=op.f("fk_snapshot_blobs_study_id")),
+        sa.PrimaryKeyConstraint("study_id", "head", "build", "digest", name=op.f("pk_snapshot_blobs")),
+    )
+    op.create_table(
+        "snapshots",
+        sa.Column("study_id", sa.Integer(), nullable=False),
+        sa.Column("head", sa.String(length=64), nullable=False),
+        sa.Column("build", sa.String(length=200), nullable=False),
+        sa.Column("seq", sa.Integer(), nullable=False),
+        sa.Column("record", sa.Text(), nullable=False),
+        sa.Column("checksum", sa.String(length=64), nullable=False),
+        sa.Column("created_at", sa.String(length=32), nullable=False),
+        sa.ForeignKeyConstraint(["study_id"], ["studies.id"], name=op.f("fk_snapshots_study_id")),
+        sa.PrimaryKeyConstraint("study_id", "head", "build", name=op.f("pk_snapshots")),
+    )
+    op.create_table(
         "unavailable_candidates",
         sa.Column("study_id", sa.Integer(), nullable=False),
         sa.Column("candidate", sa.Integer(), nullable=False),
@@ -177,7 +190,7 @@ def upgrade() -> None:
         sa.Column("candidate", sa.Integer(), nullable=False),
         sa.Column("replicates", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(length=20), nullable=False),
-        sa.Column("record", sa.Text(), nullable=False),
+        sa.Column("why", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["study_id", "batch"], ["batches.study_id", "batches.number"], name="fk_suggestions_batch"
         ),
@@ -199,8 +212,7 @@ def upgrade() -> None:
         sa.Column("batch", sa.Integer(), nullable=True),
         sa.Column("rank", sa.Integer(), nullable=True),
         sa.Column("replicate", sa.Integer(), nullable=True),
-        sa.Column("value", sa.Float(precision=53), nullable=False),
-        sa.Column("exact", sa.String(length=40), nullable=False),
+        sa.Column("values", sa.Text(), nullable=False),
         sa.Column("ref", sa.String(length=200), nullable=True),
         sa.Column("measured_at", sa.String(length=40), nullable=True),
         sa.Column("measured_by", sa.String(length=200), nullable=True),
@@ -263,7 +275,8 @@ def downgrade() -> None:
 
     op.drop_table("grants")
     op.drop_table("events")
-    op.drop_table("engine_states")
+    op.drop_table("snapshots")
+    op.drop_table("snapshot_blobs")
     op.drop_table("candidate_blocks")
     with op.batch_alter_table("batches", schema=None) as batch_op:
         batch_op.drop_index(

@@ -5,7 +5,7 @@ A new operation without a sample fails the tests that walk them all.
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile, ZipInfo
@@ -17,7 +17,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from app.domain.access import Scope
-from app.domain.ledger import GENESIS, canonical, seal
+from app.domain.codec import canonical
+from app.domain.events import StudyCreated
+from app.domain.ledger import FORMAT, GENESIS, encode, seal
 from app.domain.studies import Configuration
 
 WRITES = ("PUT", "POST", "PATCH", "DELETE")
@@ -84,7 +86,8 @@ def archive(name: str) -> bytes:
     fields: dict[str, Any] = {
         "seq": 1,
         "type": "study-created",
-        "payload": canonical({"configuration": asdict(Configuration())}),
+        "format": FORMAT,
+        "payload": encode(StudyCreated(Configuration())),
         "actor": "elsewhere",
         "reason": None,
         "recorded_at": "2026-01-01T00:00:00.000000Z",

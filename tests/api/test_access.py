@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from fastapi.testclient import TestClient
 
-from app.api.streams import Streams
+from app.api.live import Streams
 from app.domain.access import SCOPES, Role, Scope
 from tests.api.conftest import problem
 from tests.api.operations import SAMPLES, Operation, operations

@@ -14,7 +14,8 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.domain.ledger import canonical, seal
+from app.domain.codec import canonical
+from app.domain.ledger import seal
 from app.main import create_app
 from app.services.resources import Resources
 from app.settings import Settings
@@ -170,12 +171,19 @@ def edited(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
     return lambda content: rewritten(content, lambda _name, data: data.replace(old, new))
 
 
+def merged(old: Any, new: Any) -> Any:
+    """The members of `new` in the place of those of `old`, at every depth."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {**old, **{name: merged(old.get(name), value) for name, value in new.items()}}
+
+
 def told(event_type: str, **changes: Any) -> Callable[[bytes], bytes]:
     """Another story, well sealed."""
 
     def change(event: dict[str, Any]) -> None:
         if event["type"] == event_type:
-            event["payload"] |= changes
+            event["payload"] = merged(event["payload"], changes)
 
     return lambda content: resealed(content, change)
 
@@ -183,6 +191,8 @@ def told(event_type: str, **changes: Any) -> Callable[[bytes], bytes]:
 def bomb(content: bytes) -> bytes:
     return rewritten(content, lambda name, data: b"\n" * 30_000_000 if name == "ledger.jsonl" else data)
 
+
+OBSERVATION: dict[str, Any] = {"observation": 1, "candidate": 0, "values": {"value": {"value": 1.0}}}
 
 HOSTILE: dict[str, Callable[[bytes], bytes]] = {
     "no zip": lambda content: b"PK" + content[2:100],
@@ -198,18 +208,16 @@ HOSTILE: dict[str, Callable[[bytes], bytes]] = {
     "a boundless array": boundless_array,
     "a name that leads elsewhere": lambda content: resealed(content, lambda _event: None, "../../etc"),
     "a name without end": lambda content: resealed(content, lambda _event: None, "x" * 1000),
-    "no configuration": told("study-created", configuration={}),
+    "a configuration that is none": told("study-created", configuration={"min_batch": "many"}),
     "an algorithm that is none": told("study-created", configuration={"direction": "up"}),
-    "more rows than there are": told("candidates-uploaded", rows=10**9),
-    "arrays that are none": told("candidates-uploaded", arrays={"numbers": "x"}),
-    "a path for an array": told("candidates-uploaded", arrays={"numbers": "../../etc/passwd"}),
-    "a candidate that is not there": told(
-        "observations-reported", observations=[{"observation": 1, "candidate": 99, "value": 1.0}]
+    "more rows than there are": told("candidates-uploaded", block={"rows": 10**9}),
+    "arrays that are none": told("candidates-uploaded", block={"arrays": {"numbers": "x"}}),
+    "a path for an array": told("candidates-uploaded", block={"arrays": {"numbers": "../../etc/passwd"}}),
+    "a candidate that is not there": told("observations-reported", observations=[OBSERVATION | {"candidate": 99}]),
+    "text for a number": told(
+        "observations-reported", observations=[OBSERVATION | {"values": {"value": {"value": "x"}}}]
     ),
-    "text for a number": told("observations-reported", observations=[{"observation": 1, "candidate": 0, "value": "x"}]),
-    "an observation twice": told(
-        "observations-reported", observations=[{"observation": 1, "candidate": 0, "value": 1.0}] * 2
-    ),
+    "an observation twice": told("observations-reported", observations=[OBSERVATION] * 2),
 }
 
 

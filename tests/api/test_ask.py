@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.services import ask
-from app.services.bridge.checks import ALGORITHMS
-from app.services.bridge.drafting import Draft
+from app.compute import local
+from app.domain.batches import Draft
+from app.modelling.engine_settings import ALGORITHMS
 from app.services.resources import Resources
 from tests.api.conftest import problem
 from tests.api.lab import THEORY, Lab, keys
@@ -162,13 +162,13 @@ def test_a_computation_that_takes_longer_than_the_wait_is_answered_202(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab.begin()
-    slow = ask.draft
+    slow = local.draft
 
     def after_a_while(*args: Any) -> Draft:
         assert lab.ask(wait=0).status_code == 202  # somebody else asks for the same worker meanwhile
         return slow(*args)
 
-    monkeypatch.setattr(ask, "draft", after_a_while)
+    monkeypatch.setattr(local, "draft", after_a_while)
     assert lab.ask(wait=60).json()["number"] == 1
 
 
@@ -207,7 +207,7 @@ def test_settings_changed_in_the_middle_are_an_event_and_the_next_batch_uses_the
 @pytest.mark.parametrize("change", ["settings", "candidate", "pause", "other ask"])
 def test_what_changes_during_a_computation_is_respected(lab: Lab, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
     lab.begin()
-    draft, calls = ask.draft, []
+    draft, calls = local.draft, []
 
     def meddled(*args: Any) -> Draft:
         found = draft(*args)
@@ -217,7 +217,7 @@ def test_what_changes_during_a_computation_is_respected(lab: Lab, monkeypatch: p
         if change == "settings":
             assert lab.change(max_batch=2).status_code == 200
         elif change == "candidate":
-            first = lab.get("candidates", offset=found.suggestions[0]["candidate"], limit=1)["candidates"][0]
+            first = lab.get("candidates", offset=found.suggestions[0].candidate, limit=1)["candidates"][0]
             assert lab.switch_off(first["key"]).status_code == 200
         elif change == "pause":
             assert lab.change(state="paused").status_code == 200
@@ -225,7 +225,7 @@ def test_what_changes_during_a_computation_is_respected(lab: Lab, monkeypatch: p
             assert lab.batch("quicker")["number"] == 1
         return found
 
-    monkeypatch.setattr(ask, "draft", meddled)
+    monkeypatch.setattr(local, "draft", meddled)
     answer = lab.ask()
     if change == "pause":
         problem(answer, 409, "study-not-active")

@@ -26,3 +26,10 @@ def test_a_check_names_the_rows_that_are_wrong(admin: TestClient) -> None:
     content = "key,temperature\nA1,90\nA1,95\n"
     refused = problem(admin.post("/v1/candidates/check", content=content, headers=AS_CSV), 422, "invalid-candidates")
     assert [one["row"] for one in refused["errors"]] == [3]
+
+
+def test_a_check_names_columns_that_tell_the_model_little(admin: TestClient) -> None:
+    rows = "".join(f"{celsius},{celsius + 273.15},ligand {celsius % 7}\n" for celsius in range(20, 32))
+    answer = admin.post("/v1/candidates/check", content=f"celsius,kelvin,ligand\n{rows}", headers=AS_CSV)
+    warnings = [(warning["code"], warning["column"]) for warning in answer.json()["warnings"]]
+    assert warnings == [("many-levels", "ligand"), ("nearly-duplicate-column", "kelvin")]

@@ -139,7 +139,8 @@ def test_another_list_replaces_the_first_while_nothing_refers_to_it(
 
 
 def test_a_list_in_use_is_not_replaced(filled: str, upload: Upload, database: Database) -> None:
-    batch = {"worker": "w", "state": "open", "size": 1, "basis_seq": 1, "seq": 2, "record": "{}", "created_at": "now"}
+    batch = {"worker": "w", "state": "open", "size": 1, "basis_seq": 1, "seq": 2, "created_at": "now"}
+    batch |= {"record": "{}", "computation": "{}"}
     with database.write() as connection:
         study_id = connection.execute(select(tables.studies.c.id)).scalar_one()
         connection.execute(insert(tables.batches).values(study_id=study_id, number=1, **batch))
@@ -165,3 +166,10 @@ def test_a_space_that_is_too_large_says_how_large_it_is(study: str, upload: Uplo
     space = {"parameters": dict.fromkeys("abcde", axis)}
     document = problem(upload(str(space).replace("'", '"'), "application/json"), 422, "invalid-candidates")
     assert "about 10^20 combinations" in document["errors"][0]["message"]
+
+
+def test_an_upload_names_columns_that_tell_the_model_little(study: str, upload: Upload) -> None:
+    rows = "".join(f"{celsius},{celsius + 273.15}\n" for celsius in range(20, 32))
+    stored = upload(f"celsius,kelvin\n{rows}", "text/csv")
+    assert stored.status_code == 201
+    assert [warning["code"] for warning in stored.json()["warnings"]] == ["nearly-duplicate-column"]

@@ -5,7 +5,7 @@ import errno
 import pytest
 from fastapi.testclient import TestClient
 
-from app.api import spooling
+from app.api import bodies
 from tests.api.conftest import problem
 from tests.conftest import on_sqlite
 
@@ -15,7 +15,7 @@ def test_no_room_for_a_body_is_a_507(admin: TestClient, filled: str, monkeypatch
     def full(*_args: object, **_kwargs: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(spooling, "TemporaryDirectory", full)
+    monkeypatch.setattr(bodies, "TemporaryDirectory", full)
     sheet = {"content": "candidate,value\nA1,1.0\n", "headers": {"Content-Type": "text/csv"}}
     many = {"json": {"observations": [{"candidate": "A1", "value": 1.0, "note": "x" * 1000}] * 100}}
     for needing_room in (sheet, many):

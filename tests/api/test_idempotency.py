@@ -11,7 +11,7 @@ from httpx2 import Response
 from sqlalchemy import func, select
 
 from app.main import create_app
-from app.services import candidates
+from app.services.workflows import upload as uploads
 from app.settings import Settings
 from app.storage import tables
 from app.storage.database import Database
@@ -38,7 +38,7 @@ def effects(database: Database) -> list[int]:
         return [
             connection.execute(select(func.count()).select_from(table)).scalar_one()
             for name, table in tables.metadata.tables.items()
-            if name not in ("idempotency", "engine_states", "blobs", "blob_chunks")
+            if name not in ("idempotency", "snapshots", "snapshot_blobs", "blobs", "blob_chunks")
         ]
 
 
@@ -139,13 +139,13 @@ def test_a_repeat_that_overtakes_the_first_has_the_same_answer(
 ) -> None:
     request = {"content": CSV, "headers": TOKEN | {"Content-Type": "text/csv"}}
     overtaking: list[bytes] = []
-    read_table = candidates.read_table
+    read_table = uploads.read_table
 
     def overtaken(*args: Any, **kwargs: Any) -> Any:
-        monkeypatch.setattr(candidates, "read_table", read_table)
+        monkeypatch.setattr(uploads, "read_table", read_table)
         overtaking.append(elsewhere.post("/v1/studies/s/candidates", **request).content)
         return read_table(*args, **kwargs)
 
-    monkeypatch.setattr(candidates, "read_table", overtaken)
+    monkeypatch.setattr(uploads, "read_table", overtaken)
     answer = admin.post("/v1/studies/s/candidates", **request)
     assert (answer.status_code, [answer.content]) == (201, overtaking)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from app.services import access
+from app.services.use_cases import access
 from tests.api.conftest import problem
 
 

@@ -21,8 +21,9 @@ TAMPERINGS = {
     "deletion": "DELETE FROM events WHERE seq = :seq",
 }
 FORGERY = (
-    "INSERT INTO events (study_id, seq, type, payload, actor, recorded_at, request_id, previous, hash) "
-    "SELECT study_id, seq + 1, type, payload, actor, recorded_at, request_id, hash, hash FROM events WHERE seq = :seq"
+    "INSERT INTO events (study_id, seq, type, format, payload, actor, recorded_at, request_id, previous, hash) "
+    "SELECT study_id, seq + 1, type, format, payload, actor, recorded_at, request_id, hash, hash FROM events "
+    "WHERE seq = :seq"
 )
 
 
@@ -94,5 +95,6 @@ def test_every_batch_is_replayed_bit_for_bit_from_nothing_and_elsewhere(
     numbers = range(1, 6)
     assert all(lab.replays(number) for number in numbers)
     assert all(elsewhere.replays(number) for number in reversed(numbers))
-    resources.models.forget()
+    resources.models.clear()
+    resources.ledger_states.clear()
     assert all(lab.replays(number) for number in numbers)

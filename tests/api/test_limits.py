@@ -16,9 +16,9 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from app.api import limits
-from app.api.limits import Places, Rates
+from app.api.limits import ConcurrencyLimit, RateLimit
+from app.api.live import Streams
 from app.api.middleware import BodyTimed
-from app.api.streams import Streams
 from app.domain.errors import BodyTooSlow, Overloaded, TooManyRequests
 from app.main import create_app
 from app.settings import Settings
@@ -76,14 +76,14 @@ def narrow(settings: Settings, admin: TestClient) -> Iterator[Callable[..., Test
 
 
 def taken(client: TestClient) -> int:
-    count: int = client.app.state.askers._taken.total()  # type: ignore[attr-defined]
+    count: int = client.app.state.ask_limit._taken.total()  # type: ignore[attr-defined]
     return count
 
 
 @on_sqlite
 def test_waiting_asks_keep_no_thread_from_reports(lab: Lab, crowd: Crowd) -> None:
     lab.begin()
-    with crowd("app.services.ask:draft", lambda n: lab.ask(f"w{n % 30}", wait=600), lambda: taken(lab.client)):
+    with crowd("app.compute.local:draft", lambda n: lab.ask(f"w{n % 30}", wait=600), lambda: taken(lab.client)):
         assert lab.report(candidate="DMF-20", value=1.0).status_code == 201
 
 
@@ -91,7 +91,7 @@ def test_waiting_asks_keep_no_thread_from_reports(lab: Lab, crowd: Crowd) -> Non
 def test_asks_beyond_the_line_are_refused_at_once(lab: Lab, narrow: Callable[..., TestClient], crowd: Crowd) -> None:
     lab.begin()
     small = Lab(narrow(engine_threads=1, engine_queue=2))
-    with crowd("app.services.ask:draft", lambda _: small.ask("w", wait=600), lambda: taken(small.client), 3):
+    with crowd("app.compute.local:draft", lambda _: small.ask("w", wait=600), lambda: taken(small.client), 3):
         answer = small.ask("w", wait=600)
         problem(answer, 503, "overloaded")
         assert int(answer.headers["Retry-After"]) >= 1
@@ -101,7 +101,7 @@ def test_asks_beyond_the_line_are_refused_at_once(lab: Lab, narrow: Callable[...
 def test_long_work_keeps_no_thread_from_reports(lab: Lab, crowd: Crowd) -> None:
     lab.begin()
     line = line_of(lab.client.app.state.long_work._threads)  # type: ignore[attr-defined]
-    with crowd("app.api.routes.reading:summarize", lambda _: lab.client.get(f"{lab.path}/summary"), line):
+    with crowd("app.api.routes.reading:summarise", lambda _: lab.client.get(f"{lab.path}/summary"), line):
         assert lab.report(candidate="DMF-20", value=1.0).status_code == 201
 
 
@@ -127,14 +127,14 @@ def test_who_waited_too_long_is_told_when_the_turn_comes(
     assert lab.client.portal is not None
     default = lab.client.portal.call(anyio.to_thread.current_default_thread_limiter)
     line = line_of(default) if "keys" in path else line_of(lab.client.app.state.long_work._threads)  # type: ignore[attr-defined]
-    held = "app.api.routes.operations:must_be_ready" if "keys" in path else "app.api.routes.reading:summarize"
+    held = "app.api.routes.operations:must_be_ready" if "keys" in path else "app.api.routes.reading:summarise"
     first = "/readyz" if "keys" in path else path
     with ThreadPoolExecutor(1) as pool:
         with crowd(held, lambda _: lab.client.get(first), line):
             late.append(pool.submit(lab.client.get, path))
             while line() < CROWD + 1:
                 sleep(0.01)
-            monkeypatch.setattr(limits, "PATIENCE", 0.0)
+            monkeypatch.setattr(limits, "MOST_SECONDS", 0.0)
         problem(late[0].result(), 503, "overloaded")
 
 
@@ -154,7 +154,7 @@ def test_a_key_has_so_many_requests_a_second_and_the_others_theirs(
 def test_a_key_that_rested_may_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(limits, "monotonic", lambda: now)
-    rates = Rates(2)
+    rates = RateLimit(2)
 
     def spend() -> int:
         """How many requests go through now."""
@@ -171,19 +171,19 @@ def test_a_key_that_rested_may_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     now += 1e6
     assert spend() == 20
     for _ in range(1000):
-        Rates(0).count("key")
+        RateLimit(0).count("key")
 
 
-def test_places_are_limited_for_all_and_for_each_and_given_back() -> None:
-    places = Places(3, 2)
-    with places.place("a"), places.place("a"):
-        with pytest.raises(Overloaded), places.place("a"):
+def test_slots_are_limited_for_all_and_for_each_and_given_back() -> None:
+    limit = ConcurrencyLimit(3, 2)
+    with limit.slot("a"), limit.slot("a"):
+        with pytest.raises(Overloaded), limit.slot("a"):
             pass
-        with places.place("b"), pytest.raises(Overloaded), places.place("c"):
+        with limit.slot("b"), pytest.raises(Overloaded), limit.slot("c"):
             pass
-    with places.place("a"), places.place("a"), places.place("b"):
+    with limit.slot("a"), limit.slot("a"), limit.slot("b"):
         pass
-    assert places._taken == {}
+    assert limit._taken == {}
 
 
 @on_sqlite

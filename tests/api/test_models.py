@@ -9,11 +9,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import delete, func, select, update
 
-from app.domain.ledger import canonical
+from app.compute import snapshots
+from app.compute.ledger_states import LedgerPrefix
+from app.domain.batches import BatchSize
+from app.domain.codec import canonical, to_plain
 from app.main import create_app
-from app.services.bridge import snapshots
-from app.services.bridge.drafting import Wanted, draft
-from app.services.bridge.model import Model, advance
+from app.modelling.model import Model, advance
 from app.services.resources import Resources
 from app.settings import Settings
 from app.storage import ledger, studies, tables
@@ -36,9 +37,9 @@ def next_batch(resources: Resources, name: str = "s") -> str:
     with resources.database.read() as connection:
         study = studies.find(connection, name)
         assert study is not None
-        tally = resources.models.tally(connection, study)
-    drafted = draft(resources.models.at(study, tally), Wanted(len(tally.issued) + 1, 1, 6))
-    return canonical([drafted.record, list(drafted.suggestions)])
+        state = resources.ledger_states.read(connection, study.id, study.seq)
+    draft = resources.compute.compute_batch(LedgerPrefix(study.id, state.seq, state.head), BatchSize(1, 6))
+    return canonical(to_plain([draft.record, draft.suggestions]))
 
 
 def save(resources: Resources) -> None:
@@ -46,9 +47,14 @@ def save(resources: Resources) -> None:
     with resources.database.read() as connection:
         study = studies.find(connection, "s")
         assert study is not None
-        tally = resources.models.tally(connection, study)
-        basis = resources.models.tally(connection, study, tally.issued[-1].basis_seq)
-    resources.models.save(study, resources.models.at(study, basis))
+        basis = resources.ledger_states.read(connection, study.id, study.seq).bases[-1]
+    resources.models.save(LedgerPrefix(study.id, basis.seq, basis.hash))
+
+
+def forget(resources: Resources) -> None:
+    """Drop what the process has in memory."""
+    resources.models.clear()
+    resources.ledger_states.clear()
 
 
 @pytest.fixture
@@ -68,23 +74,24 @@ def nothing(_database: Database) -> None:
 
 def missing(database: Database) -> None:
     with database.write() as connection:
-        connection.execute(delete(tables.engine_states))
+        for table in (tables.snapshot_blobs, tables.snapshots):
+            connection.execute(delete(table))
 
 
 def another_build(database: Database) -> None:
     with database.write() as connection:
-        connection.execute(update(tables.engine_states).values(build="another"))
+        connection.execute(update(tables.snapshots).values(build="another"))
 
 
 def altered_record(database: Database) -> None:
     with database.write() as connection:
-        changed = func.replace(tables.engine_states.c.record, '"seed":0', '"seed":1')
-        connection.execute(update(tables.engine_states).values(record=changed))
+        changed = func.replace(tables.snapshots.c.record, '"seed":0', '"seed":1')
+        connection.execute(update(tables.snapshots).values(record=changed))
 
 
 def no_record(database: Database) -> None:
     with database.write() as connection:
-        connection.execute(update(tables.engine_states).values(record="{"))
+        connection.execute(update(tables.snapshots).values(record="{"))
 
 
 def damaged_arrays(database: Database) -> None:
@@ -103,7 +110,7 @@ def test_the_next_batch_is_the_same_however_the_model_is_found(
     cached = next_batch(resources)
     damage(database)
     assert next_batch(fresh) == cached
-    resources.models.forget()
+    forget(resources)
     assert next_batch(resources) == cached
 
 
@@ -113,8 +120,8 @@ def test_damaged_arrays_are_written_again_with_the_next_snapshot(
     damaged_arrays(database)
     next_batch(fresh)
     save(fresh)
-    fresh.models.forget()
-    monkeypatch.setattr("app.services.bridge.models.advance", only_from_a_model(advance))
+    forget(fresh)
+    monkeypatch.setattr("app.compute.models.advance", only_from_a_model(advance))
     next_batch(fresh)
 
 
@@ -131,12 +138,12 @@ def test_those_who_want_the_same_model_at_the_same_time_wait_for_one(
 ) -> None:
     computed: list[str] = []
 
-    def counted(model: Any, tally: Any, load: Any) -> Any:
-        computed.append(tally.head)
+    def counted(model: Any, state: Any, load: Any) -> Any:
+        computed.append(state.head)
         sleep(0.05)
-        return advance(model, tally, load)
+        return advance(model, state, load)
 
-    monkeypatch.setattr("app.services.bridge.models.advance", counted)
+    monkeypatch.setattr("app.compute.models.advance", counted)
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(lambda _: next_batch(fresh), range(4)))) == 1
     assert len(computed) == len(set(computed))
@@ -151,13 +158,13 @@ def test_a_fresh_process_starts_from_the_snapshot(busy: Lab, fresh: Resources, m
         return loaded[-1]
 
     monkeypatch.setattr(snapshots, "load", noted)
-    monkeypatch.setattr(ledger, "read", _only_the_tally(ledger.read))
+    monkeypatch.setattr(ledger, "read", _only_once(ledger.read))
     next_batch(fresh)
     assert [model is not None for model in loaded] == [True]
 
 
-def _only_the_tally(read: Any) -> Any:
-    """Reading the ledger once, for the tally, is all that is needed."""
+def _only_once(read: Any) -> Any:
+    """Reading the ledger once, for its state, is all that is needed."""
     times: list[int] = []
 
     def reading(*args: Any, **kwargs: Any) -> Any:
@@ -172,11 +179,11 @@ def _only_the_tally(read: Any) -> Any:
 def test_a_model_is_kept_once_computing_it_again_would_take_long(
     lab: Lab, resources: Resources, database: Database, monkeypatch: pytest.MonkeyPatch, least: float, kept: bool
 ) -> None:
-    monkeypatch.setattr("app.services.bridge.models.WORTH_KEEPING", least)
+    monkeypatch.setattr("app.compute.models.WORTH_SAVING", least)
     lab.begin().work(2)
     resources.snapshots.close()
     with database.read() as connection:
-        assert bool(connection.execute(select(tables.engine_states.c.head)).all()) is kept
+        assert bool(connection.execute(select(tables.snapshots.c.head)).all()) is kept
 
 
 def test_to_keep_a_model_in_memory_looks_at_no_other(
@@ -190,10 +197,11 @@ def test_to_keep_a_model_in_memory_looks_at_no_other(
 
 def test_only_the_newest_snapshots_and_their_arrays_are_kept(busy: Lab, database: Database) -> None:
     with database.read() as connection:
-        records = connection.execute(select(tables.engine_states.c.record)).scalars().all()
+        heads = connection.execute(select(tables.snapshots.c.head)).scalars().all()
+        named = set(connection.execute(select(tables.snapshot_blobs.c.digest)).scalars())
         scoped = connection.execute(select(tables.blobs.c.digest).where(tables.blobs.c.scope != "")).scalars().all()
-    assert 1 <= len(records) <= 2
-    assert [digest for digest in scoped if not any(digest in record for record in records)] == []
+    assert 1 <= len(heads) <= 2
+    assert set(scoped) == named
 
 
 @pytest.mark.parametrize("most", [0, 10**9])

@@ -9,8 +9,7 @@ from fastapi.testclient import TestClient
 
 from app.api import problems
 from app.domain import errors
-from app.domain.errors import Refusal
-from app.domain.findings import Finding
+from app.domain.errors import Finding, Refusal
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "problems.md"
 NOT_OF_THE_DOMAIN = {"method-not-allowed", "internal-error"}

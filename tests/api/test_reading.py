@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from app.services.summary import MOST_POINTS, progress
-from app.services.tally import Tally
+from app.modelling.ledger_state import LedgerState
+from app.services.workflows.summarise import MOST_POINTS, progress
 from tests.api.conftest import problem
 from tests.api.lab import THEORY, Lab, truth
 
@@ -75,12 +75,12 @@ def test_a_thinned_progress_keeps_every_change_of_the_best() -> None:
     values = np.random.default_rng(0).standard_normal(50_000)
     values[[10_000, 30_000]] = -1.5e308, 1.5e308
     everyone = np.zeros(len(values), dtype="<i4")
-    points = progress(Tally(values=values, candidates=everyone, alive=np.ones(len(values), dtype="|b1")))
+    points = progress(LedgerState(values=values, candidates=everyone, counted=np.ones(len(values), dtype="|b1")))
     best = np.maximum.accumulate(values)
     changes = {1, *(np.flatnonzero(best[1:] != best[:-1]) + 2).tolist()}
-    assert changes <= {point["observation"] for point in points}
+    assert changes <= {point.observation for point in points}
     assert len(points) <= MOST_POINTS + len(changes) + 1
-    assert points[-1]["observation"] == len(values)
+    assert points[-1].observation == len(values)
 
 
 def test_the_past_is_read_as_it_was(lab: Lab) -> None:

@@ -96,7 +96,8 @@ def test_what_was_measured_cannot_be_called_failed(bench: Lab) -> None:
 
 def test_a_failure_that_nobody_waited_for_is_in_the_ledger_too(lab: Lab) -> None:
     lab.begin().report(candidate="DMF-20", failed={"reason": "vial broke"})
-    assert (lab.events()[-1]["type"], lab.events()[-1]["reason"]) == ("measurement-failed", "vial broke")
+    event = lab.events()[-1]
+    assert (event["type"], event["words"]) == ("measurements-failed", "Measurement failed: DMF-20 (vial broke).")
 
 
 def abandoned(lab: Lab) -> None:

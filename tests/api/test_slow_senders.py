@@ -21,7 +21,7 @@ pytestmark = on_sqlite  # no database has a part in it
 
 @pytest.fixture
 def live(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
-    monkeypatch.setattr(connections, "SECONDS", 0.3)
+    monkeypatch.setattr(connections, "IDLE_SECONDS", 0.3)
     with running(address, tmp_path, body_seconds=0.3) as live:
         yield live
 

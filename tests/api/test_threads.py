@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from app.main import create_app
-from app.services import json_text
+from app.services.intake import json_text
 from app.settings import Settings
 from tests.conftest import on_sqlite
 

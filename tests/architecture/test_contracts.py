@@ -16,10 +16,18 @@ CONTRACTS = {
 
 # For each contract an import that breaks it: where, and what.
 PLANTED = {
-    "A request goes one way: api, services, storage, domain": ("app/storage/studies.py", "import app.services.access"),
-    "The domain knows the standard library alone": ("app/domain/clock.py", "import numpy"),
-    "The engine knows numpy and scipy alone": ("app/engine/__init__.py", "import app.domain.clock"),
-    "Only the bridge speaks to the engine": ("app/storage/ledger.py", "import app.engine"),
+    "A request goes one way: api, services, compute, storage and modelling, domain": (
+        "app/storage/studies.py",
+        "import app.services.transactions",
+    ),
+    "Workflows call use cases, never the other way round": (
+        "app/services/use_cases/studies.py",
+        "import app.services.workflows.ask",
+    ),
+    "The domain needs only the standard library": ("app/domain/clock.py", "import numpy"),
+    "The engine needs only numpy and scipy": ("app/engine/__init__.py", "import app.domain.clock"),
+    "Only modelling speaks to the engine": ("app/storage/ledger.py", "import app.engine"),
+    "Modelling reads no database and knows no request": ("app/modelling/model.py", "import sqlalchemy"),
     "Routes reach storage through services": ("app/api/routes/studies.py", "import app.storage"),
     "The client needs httpx and nothing of the server": ("nextbatch/__init__.py", "import app.domain"),
 }

@@ -1,11 +1,16 @@
-"""Rules that a machine can keep: where transactions begin, how long a route is, what no file may hold."""
+"""Rules that a machine can keep: where transactions begin, how long files are, names with one meaning."""
 
 import ast
 import re
 import subprocess
+from collections import defaultdict
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+from app.domain.errors import StudyGone
+from app.domain.events import StudyEvent
 
 ROOT = Path(__file__).parents[2]
 PYTHON = [path for folder in ("app", "client", "migrations") for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -13,16 +18,18 @@ PYTHON = [path for folder in ("app", "client", "migrations") for path in sorted(
 # The one place of use cases; arrays, the cache of engine states and the schema have short transactions of their own,
 # the command has no request.
 WRITERS = {
+    "app/services/maintenance.py",
     "app/services/transactions.py",
     "app/storage/blobs.py",
     "app/storage/database.py",
-    "app/storage/engine_states.py",
+    "app/storage/snapshots.py",
     "app/storage/schema.py",
     "app/storage/sweeping.py",
 }
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "constants", "misc", "manager", "handlers", "tmp"}
 LONGEST_ROUTE = 12
-LONGEST_FILE = 350
+SHORTEST_FILE, LONGEST_FILE = 30, 350
+NO_CHAPTERS = re.compile(r"__(init|main)__\.py$|^app/arrays\.py$|^migrations/env\.py$")  # front doors, names of types
 
 
 def committed() -> list[Path]:
@@ -47,9 +54,49 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
     assert names & FORBIDDEN_NAMES == set()
 
 
-def test_files_are_short() -> None:
-    long = {place(path): lines for path in PYTHON if (lines := len(path.read_text().splitlines())) > LONGEST_FILE}
-    assert long == {}
+def test_a_file_is_a_chapter() -> None:
+    """Neither a book nor a sentence; the front door of a package may be short."""
+    lines = {place(path): len(path.read_text().splitlines()) for path in PYTHON}
+    chapters = {name: count for name, count in lines.items() if not re.search(r"__(init|main)__\.py$|/env\.py$", name)}
+    assert {name: count for name, count in chapters.items() if not SHORTEST_FILE <= count <= LONGEST_FILE} == {}
+
+
+def type_names(path: Path) -> list[str]:
+    """The public classes and type aliases that a module defines."""
+    names = []
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ClassDef):
+            names.append(node.name)
+        elif isinstance(node, ast.AnnAssign) and "TypeAlias" in ast.unparse(node.annotation):
+            names.append(ast.unparse(node.target))
+        elif isinstance(node, ast.Assign) and re.match(
+            r"(Annotated|Literal|Callable|NDArray|Mapping)\[", ast.unparse(node.value)
+        ):
+            names += [ast.unparse(target) for target in node.targets]
+    return [name for name in names if re.fullmatch(r"[A-Z][A-Za-z]*[a-z][A-Za-z]*", name)]
+
+
+def test_a_type_name_is_defined_once() -> None:
+    defined = defaultdict(set)
+    for path in PYTHON:
+        if place(path).startswith("app/"):
+            for name in type_names(path):
+                defined[name].add(place(path))
+    assert {name: files for name, files in defined.items() if len(files) > 1} == {}
+
+
+def test_no_loop_variable_says_nothing() -> None:
+    """`for observation in …`, not `for one in …`."""
+    loops = re.compile(r"\bfor (?:one|each|found|wanted|said)\b(?:,| in )")
+    assert {place(path) for path in PYTHON if loops.search(path.read_text())} == set()
+
+
+def test_event_types_are_written_once_and_never_put_together() -> None:
+    """An event is its class: no other module knows the text of its type."""
+    types = {kind.type for kind in get_args(StudyEvent)} - {StudyGone.code}
+    known = {"app/domain/events.py"}
+    spelled = {place(path) for path in PYTHON for name in types if f'"{name}"' in path.read_text()}
+    assert {name for name in spelled if name.startswith("app/")} == known
 
 
 def routes() -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:

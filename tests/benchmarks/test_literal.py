@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import rng_at
-from app.engine.arrays import Array, Flags, Numbers
 from app.engine.kernels import Gaussian
-from app.engine.settings import Rule, Settings
+from app.engine.settings import EngineSettings, RuleName
 from benchmarks import literal
 from benchmarks.datasets import generated
 from tests.engine.oracle_runs import Problem, algorithm_1
@@ -16,17 +16,17 @@ HORIZON = 80
 
 @pytest.mark.parametrize("rule", ["global", "local", "product", "sequential"])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_literal_form_chooses_what_the_dense_oracle_chooses(rule: Rule, seed: int) -> None:
+def test_the_literal_form_chooses_what_the_dense_oracle_chooses(rule: RuleName, seed: int) -> None:
     problem = generated(40, 2, seed)
     noise = rng_at(seed, "noise", 0).normal(scale=0.05, size=HORIZON)
-    settings = Settings(Gaussian(1.0), lam=0.01, xi=0.05, delta=0.1, rule=rule, seed=seed)
+    settings = EngineSettings(Gaussian(1.0), lam=0.01, xi=0.05, delta=0.1, rule=rule, seed=seed)
 
-    def draw(step: int, measured: Numbers, chances: Array) -> Flags:
-        drawn: Flags = rng_at(seed, "dictionary", step).random(40)[measured] < chances
+    def draw(step: int, measured: IndexArray, chances: FloatArray) -> BoolArray:
+        drawn: BoolArray = rng_at(seed, "dictionary", step).random(40)[measured] < chances
         return drawn
 
-    def measure(batch: Numbers, before: int) -> Array:
-        values: Array = problem.f[batch] + noise[before : before + len(batch)]
+    def measure(batch: IndexArray, before: int) -> FloatArray:
+        values: FloatArray = problem.f[batch] + noise[before : before + len(batch)]
         return values
 
     oracle = Problem(

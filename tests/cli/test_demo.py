@@ -1,4 +1,4 @@
-"""The demo proves itself: it runs, and finds one of the best."""
+"""The demo runs by itself and finds one of the best candidates."""
 
 from itertools import islice
 
@@ -14,13 +14,13 @@ def test_the_demo_runs_by_itself_and_ends_near_the_best(monkeypatch: pytest.Monk
         monkeypatch.delenv(name, raising=False)
     done = CliRunner().invoke(command, ["demo", "--budget", "25", "--pace", "0", "--no-hold"])
     assert done.exit_code == 0, done.output
-    assert "The simulation knows" in done.output
+    assert "In the simulation, RX-" in done.output
     assert "best so far" in done.output
 
 
 def test_the_simulated_reactions_are_many_and_named_once() -> None:
     candidates = Reaction().candidates()
-    assert len({one["key"] for one in candidates}) == len(candidates) == 2160
+    assert len({candidate["key"] for candidate in candidates}) == len(candidates) == 2160
 
 
 def test_a_simulated_measurement_is_noisy_but_repeatable() -> None:
@@ -33,8 +33,8 @@ def test_a_simulated_measurement_is_noisy_but_repeatable() -> None:
 
 def test_simulated_yields_are_per_cents_with_few_good_ones() -> None:
     reaction = Reaction()
-    truths = sorted((reaction.truth(one) for one in reaction.candidates()), reverse=True)
+    truths = sorted((reaction.truth(candidate) for candidate in reaction.candidates()), reverse=True)
     assert truths[-1] >= 0
     assert truths[0] <= 100
     assert sum(truth > 0.9 * truths[0] for truth in truths) < 50
-    assert all(0 <= reaction.measure(one) <= 100 for one in islice(reaction.candidates(), 100))
+    assert all(0 <= reaction.measure(candidate) <= 100 for candidate in islice(reaction.candidates(), 100))

@@ -56,7 +56,7 @@ def _logged(server: Server) -> list[dict[str, Any]]:
     shown = [line for line in for_people.splitlines() if line.strip()]
     assert re.sub(r"\S*(/|nb_)\S*", "…", "\n".join(shown)) == (
         "Nextbatch listens on …\n  the page      …\n  the API       …\n  the database  …\n"
-        "  The admin key, shown this once and kept in …\n  …"
+        "  The admin key, shown once and stored in …\n  …"
     )
     return [json.loads(line) for line in ("{" + log).splitlines()]
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from app.cli import command, main
-from nextbatch import Blocking, Client, Study
+from nextbatch import Client, Study, SyncConnection
 from tests import live
 from tests.live import Live
 
@@ -36,7 +36,7 @@ def run(server: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         monkeypatch.setenv(name, value)
 
     def run(*arguments: object, code: int = 0, typed: str | None = None) -> Result:
-        done = CliRunner().invoke(command, [str(one) for one in arguments], input=typed)
+        done = CliRunner().invoke(command, [str(argument) for argument in arguments], input=typed)
         assert done.exit_code == code, done.output + repr(done.exception)
         return done
 
@@ -44,7 +44,7 @@ def run(server: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def study(run: Run, server: Live, tmp_path: Path) -> Iterator[Study[Blocking]]:
+def study(run: Run, server: Live, tmp_path: Path) -> Iterator[Study[SyncConnection]]:
     name = f"cli-{uuid4().hex[:8]}"
     (tmp_path / "candidates.csv").write_text(CSV)
     run("create", name, "--objective", "yield", "--unit", "%")
@@ -57,30 +57,32 @@ def read_json(done: Result) -> Any:
     return json.loads(done.stdout)
 
 
-def test_studies_are_listed_for_people_and_for_scripts(run: Run, study: Study[Blocking]) -> None:
+def test_studies_are_listed_for_people_and_for_scripts(run: Run, study: Study[SyncConnection]) -> None:
     assert study.name in run("studies").stdout
-    assert study.name in [one["name"] for one in read_json(run("studies", "--json"))]
+    assert study.name in [listed["name"] for listed in read_json(run("studies", "--json"))]
 
 
 def test_a_study_is_created_with_more_settings_from_a_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text('{"max_batch": 5}')
+    assert "Study plain is ready: active, 0 candidates." in run("create", "plain").stdout
     made = read_json(run("create", "from-file", "--minimize", "--settings", "settings.json", "--json"))
     assert (made["configuration"]["direction"], made["configuration"]["max_batch"]) == ("minimize", 5)
 
 
-def test_an_upload_says_what_it_would_do(run: Run, study: Study[Blocking], tmp_path: Path) -> None:
+def test_an_upload_says_what_it_would_do(run: Run, study: Study[SyncConnection], tmp_path: Path) -> None:
     (tmp_path / "more.csv").write_text("key,temperature,solvent,maker\nX1,99,DMF,Acme\n")
-    assert "9 candidates would be there" in run("upload", study.name, "more.csv", "--append", "--dry-run").stdout
+    checked = run("upload", study.name, "more.csv", "--append", "--dry-run").stdout
+    assert "would have 9 candidates (1 from this file)" in checked
     assert read_json(run("upload", study.name, "more.csv", "--append", "--json"))["candidates"] == 9
 
 
-def test_a_batch_is_printed(run: Run, study: Study[Blocking]) -> None:
+def test_a_batch_is_printed(run: Run, study: Study[SyncConnection]) -> None:
     printed = run("ask", study.name, "--worker", "bench-1", "--max-size", 2).stdout
     asked = read_json(run("ask", study.name, "--worker", "bench-1", "--json"))
-    assert all(one["key"] in printed for one in asked["suggestions"])
+    assert all(suggestion["key"] in printed for suggestion in asked["suggestions"])
 
 
-def test_one_result_is_reported_by_suggestion_or_key(run: Run, study: Study[Blocking]) -> None:
+def test_one_result_is_reported_by_suggestion_or_key(run: Run, study: Study[SyncConnection]) -> None:
     asked = read_json(run("ask", study.name, "--max-size", 2, "--json"))["suggestions"]
     assert "recorded" in run("report", study.name, asked[0]["suggestion"], *[0.83] * asked[0]["replicates"]).stdout
     assert read_json(run("report", study.name, "R7", 0.5, "--note", "by hand", "--json"))["recorded"] == 1
@@ -101,35 +103,37 @@ def fill(sheet: Path, value: str) -> None:
     sheet.write_text("\n".join([header, *(",".join([*c[:place], value, *c[place + 1 :]]) for c in cells)]))
 
 
-def test_a_sheet_goes_out_is_checked_confirmed_and_comes_in(run: Run, study: Study[Blocking], tmp_path: Path) -> None:
+def test_a_sheet_goes_out_is_checked_confirmed_and_comes_in(
+    run: Run, study: Study[SyncConnection], tmp_path: Path
+) -> None:
     run("ask", study.name, "--sheet", "sheet.csv", "--max-size", 3, "--bom")
     fill(tmp_path / "sheet.csv", "0.5")
     refused = run("report", study.name, "--sheet", "sheet.csv", typed="n\n", code=1)
     assert "Would be reported" in refused.stdout
     assert not study.observations()
     run("report", study.name, "--sheet", "sheet.csv", typed="y\n")
-    assert {one.value for one in study.observations()} == {0.5}
+    assert {observation.value for observation in study.observations()} == {0.5}
     again = run("report", study.name, "--sheet", "sheet.csv", "--yes")
     assert "duplicate" in again.stdout
 
 
-def test_the_status_has_a_chart(run: Run, study: Study[Blocking]) -> None:
+def test_the_status_has_a_chart(run: Run, study: Study[SyncConnection]) -> None:
     study.report([{"key": "R1", "value": 0.4}, {"key": "R2", "value": 0.9}])
     assert "best so far  ▁█" in run("status", study.name).stdout
     assert read_json(run("status", study.name, "--json"))["summary"]["best_observed"]["key"] == "R2"
 
 
-def test_events_are_watched(run: Run, study: Study[Blocking]) -> None:
-    assert "candidates-uploaded" in run("watch", study.name, "--after", 0, "--most", 2).stdout
-    lines = run("watch", study.name, "--after", 0, "--most", 2, "--json").stdout.splitlines()
+def test_events_are_watched(run: Run, study: Study[SyncConnection]) -> None:
+    assert "uploaded" in run("watch", study.name, "--after", 0, "--limit", 2).stdout
+    lines = run("watch", study.name, "--after", 0, "--limit", 2, "--json").stdout.splitlines()
     assert [json.loads(line)["seq"] for line in lines] == [1, 2]
 
 
-def test_a_study_is_verified_and_replayed(run: Run, study: Study[Blocking]) -> None:
+def test_a_study_is_verified_and_replayed(run: Run, study: Study[SyncConnection]) -> None:
     study.ask(max_size=1)
-    assert "Sound" in run("verify", study.name).stdout
+    assert "events are intact" in run("verify", study.name).stdout
     assert read_json(run("verify", study.name, "--json"))["sound"]
-    assert "Batch 1: the same" in run("replay", study.name).stdout
+    assert "Batch 1: identical" in run("replay", study.name).stdout
     assert read_json(run("replay", study.name, 1, "--json"))[0]["equal"]
 
 
@@ -140,12 +144,12 @@ def test_a_study_is_verified_and_replayed(run: Run, study: Study[Blocking]) -> N
         (["upload", "{study}", "bad.csv"], 1, "row 3, column temperature"),
         (["report", "{study}", "--sheet", "wrong.csv"], 1, "row 2"),
         (["studies", "--key", "nb_000000000000_wrong"], 1, "unauthenticated"),
-        (["export", "{study}", "bad.csv"], 1, "nothing is overwritten"),
+        (["export", "{study}", "bad.csv"], 1, "nothing was overwritten"),
     ],
 )
 def test_an_error_is_a_clear_line_and_an_exit_code(
     run: Run,
-    study: Study[Blocking],
+    study: Study[SyncConnection],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -155,7 +159,7 @@ def test_an_error_is_a_clear_line_and_an_exit_code(
 ) -> None:
     (tmp_path / "bad.csv").write_text("key,temperature\na,1\nb,\n")
     (tmp_path / "wrong.csv").write_text("key,value\nR1,much\n")
-    monkeypatch.setattr("sys.argv", ["nextbatch", *(one.format(study=study.name) for one in arguments)])
+    monkeypatch.setattr("sys.argv", ["nextbatch", *(argument.format(study=study.name) for argument in arguments)])
     with pytest.raises(SystemExit) as ended:
         main()
     printed = capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Clients of a real server, blocking and awaiting; every test has a study of its own."""
+"""Sync and async clients of a real server; every test has a study of its own."""
 
 import asyncio
 from collections.abc import Iterator
@@ -28,17 +28,17 @@ def server(tmp_path_factory: pytest.TempPathFactory, migrated_sqlite: Path) -> I
         yield running
 
 
-@pytest.fixture(params=["blocking", "awaiting"])
+@pytest.fixture(params=["sync", "async"])
 def client(server: Live, request: pytest.FixtureRequest) -> Iterator[Any]:
     """Either client, used in the same way."""
-    if request.param == "blocking":
+    if request.param == "sync":
         with Client(server.url, server.key) as client:
             yield client
         return
     with asyncio.Runner() as runner:
-        awaiting = Waited(AsyncClient(server.url, server.key), runner)
-        yield awaiting
-        awaiting.close()
+        waited = Waited(AsyncClient(server.url, server.key), runner)
+        yield waited
+        waited.close()
 
 
 @pytest.fixture

@@ -19,6 +19,13 @@ def test_a_study_shows_a_table_and_a_curve(study: Any) -> None:
     assert repr(study) == f"<study {study.name}: 4 candidates, active>"
 
 
+def test_an_overview_counts_in_plain_english(study: Any) -> None:
+    study.report({"key": "A1", "value": 0.4})
+    assert "1 result in 0 batches, none pending" in str(study.overview())
+    study.ask(min_size=2, max_size=2)
+    assert "1 result in 1 batch, 2 pending" in str(study.overview())
+
+
 def test_a_batch_shows_its_suggestions(study: Any) -> None:
     batch = study.ask(max_size=2)
     ET.fromstring(batch._repr_html_())  # noqa: S314

@@ -21,10 +21,10 @@ MODULES = [
 
 def examples() -> list[doctest.DocTest]:
     finder = doctest.DocTestFinder()
-    return [one for module in MODULES for one in finder.find(module) if one.examples]
+    return [found for module in MODULES for found in finder.find(module) if found.examples]
 
 
-@pytest.mark.parametrize("example", examples(), ids=lambda one: one.name)
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
 def test_an_example_gives_what_it_says(server: Live, monkeypatch: pytest.MonkeyPatch, example: doctest.DocTest) -> None:
     for name, value in server.environment().items():
         monkeypatch.setenv(name, value)

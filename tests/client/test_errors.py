@@ -1,6 +1,7 @@
 """Every refusal is one exception of one tree, with all that the server said."""
 
 import pickle
+import traceback
 
 import httpx
 import pytest
@@ -62,6 +63,13 @@ def test_an_exception_carries_what_the_server_said() -> None:
     assert "/reason: Say why." in str(problem)
     assert "2 more" in str(problem)
     assert str(pickle.loads(pickle.dumps(problem))) == str(problem)  # noqa: S301
+
+
+def test_a_traceback_says_what_to_call_in_python() -> None:
+    exists = problem_of(httpx.Response(409, json={"code": "study-exists", "detail": "A study of this name exists."}))
+    assert "study.change(…)" in "".join(traceback.format_exception(exists))
+    assert "study.change" not in str(exists)
+    assert pickle.loads(pickle.dumps(exists)).__notes__ == exists.__notes__  # noqa: S301
 
 
 def test_a_wrong_key_and_a_missing_one_are_unauthenticated(server: Live, monkeypatch: pytest.MonkeyPatch) -> None:

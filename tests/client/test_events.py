@@ -46,10 +46,10 @@ def test_a_line_that_breaks_is_taken_up_where_it_broke(server: Live, study: Any)
         study.report({"key": "A1", "value": value})
     with Client(server.url, server.key, transport=Cutting()) as client:
         events = client.study(study.name).events(after=0)
-        events._pause = 0.0
+        events._reconnect_seconds = 0.0
         seen = []
         while len(seen) < 5:
-            events._pause = 0.0
+            events._reconnect_seconds = 0.0
             seen.append(next(events).seq)
         events.close()
     assert seen == [1, 2, 3, 4, 5]

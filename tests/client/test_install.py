@@ -40,6 +40,12 @@ def test_importing_the_client_costs_little_more_than_httpx(python: Path) -> None
     assert client < alone + 150
 
 
+def test_the_client_knows_its_version(python: Path) -> None:
+    program = "import nextbatch, importlib.metadata as m; print(nextbatch.__version__, m.version('nextbatch'))"
+    version, installed = run(python, "-c", program).stdout.split()
+    assert version == installed
+
+
 def test_the_client_is_typed_and_says_what_is_public(python: Path) -> None:
     program = "import nextbatch, pathlib; print(pathlib.Path(nextbatch.__file__).with_name('py.typed').is_file())"
     assert run(python, "-c", program).stdout.strip() == "True"

@@ -13,8 +13,8 @@ def test_the_same_worker_gets_its_open_batch_again(study: Any) -> None:
     batch = study.ask(worker="bench-1", min_size=1, max_size=2)
     assert study.ask(worker="bench-1").number == batch.number
     assert study.ask(worker="bench-2", max_size=1).number == batch.number + 1
-    assert [one.number for one in study.batches(worker="bench-1", state="open")] == [batch.number]
-    assert {one.key for one in study.bench("bench-1")} == {one.key for one in batch}
+    assert [details.number for details in study.batches(worker="bench-1", state="open")] == [batch.number]
+    assert {pending.key for pending in study.bench("bench-1")} == {suggestion.key for suggestion in batch}
 
 
 def test_a_suggestion_knows_its_candidate_and_why(study: Any) -> None:
@@ -77,7 +77,7 @@ def test_a_sheet_with_decimal_commas_comes_back(study: Any, tmp_path: Path) -> N
     filled = [";".join([*row.split(";")[:place], "0,25", *row.split(";")[place + 1 :]]) for row in rows]
     (tmp_path / "filled.csv").write_text("\n".join([header, *filled]))
     study.report(tmp_path / "filled.csv")
-    assert {one.value for one in study.observations()} == {0.25}
+    assert {observation.value for observation in study.observations()} == {0.25}
 
 
 def test_rows_of_a_wrong_sheet_are_named(study: Any, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_unsolicited_results_are_welcome_and_repeated_ones_can_be_skipped(study:
     history = [{"key": "A1", "value": 0.4}, {"candidate": "A2", "values": [0.5, 0.6], "note": "old"}]
     assert study.report(history).recorded == 3
     assert study.report(history[0], duplicates="skip").results[0].status == "skipped"
-    assert [one.value for one in study.observations(candidate="A2")] == [0.5, 0.6]
+    assert [observation.value for observation in study.observations(candidate="A2")] == [0.5, 0.6]
 
 
 def test_a_value_is_corrected_and_retracted_with_a_reason(study: Any) -> None:

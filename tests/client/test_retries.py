@@ -10,7 +10,7 @@ from nextbatch import Client, Conflict, Retries, Unavailable, Unreachable
 from tests.live import Live
 
 Fault = Callable[[httpx.HTTPTransport, httpx.Request], httpx.Response]
-AT_ONCE = Retries(most=3, first=0.0)
+AT_ONCE = Retries(count=3, first_pause=0.0)
 
 
 class Faulty(httpx.HTTPTransport):
@@ -66,7 +66,7 @@ def test_a_report_has_one_effect_whatever_is_lost(server: Live, study: Any, faul
 def test_an_ask_whose_answer_is_lost_issues_one_batch(server: Live, study: Any) -> None:
     with Client(server.url, server.key, transport=Faulty(passes, answer_lost), retries=AT_ONCE) as client:
         batch = client.study(study.name).ask(worker="bench-1", max_size=2)
-    assert [one.number for one in study.batches()] == [batch.number]
+    assert [details.number for details in study.batches()] == [batch.number]
 
 
 def test_a_conflict_is_never_tried_again(server: Live, study: Any) -> None:
@@ -90,12 +90,12 @@ def test_what_stays_broken_is_said_in_the_end() -> None:
 
 
 def test_a_wrong_address_is_not_tried_again() -> None:
-    with Client("ftp://127.0.0.1", retries=Retries(first=1e6)) as client, pytest.raises(Unreachable):
+    with Client("ftp://127.0.0.1", retries=Retries(first_pause=1e6)) as client, pytest.raises(Unreachable):
         client.studies()
 
 
 def test_pauses_double_with_jitter_up_to_the_longest() -> None:
-    pauses = list(Retries(most=6, first=1.0, longest=8.0).pauses())
+    pauses = list(Retries(count=6, first_pause=1.0, longest_pause=8.0).pauses())
     for pause, most in zip(pauses, [1, 2, 4, 8, 8, 8], strict=True):
         assert most / 2 <= pause <= most
 
@@ -105,7 +105,7 @@ def test_pauses_double_with_jitter_up_to_the_longest() -> None:
     [("7", 7.0), ("100000", 60.0), ("", 0.0), ("soon", 0.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0)],
 )
 def test_retry_after_is_a_number_or_a_date_within_limits(asked: str, seconds: float) -> None:
-    assert Retries().asked(httpx.Response(503, headers={"Retry-After": asked})) == seconds
+    assert Retries().retry_after(httpx.Response(503, headers={"Retry-After": asked})) == seconds
 
 
 class Computing(httpx.HTTPTransport):

@@ -19,8 +19,8 @@ def test_a_run_spends_its_budget_and_finds_the_best(study: Any) -> None:
     seen: list[Progress] = []
     summary = study.run(warm, budget=4, workers=2, batch_size=3, progress=seen.append)
     assert summary.counts.observations == 4
-    assert [one.done for one in seen][-1] == 4
-    assert max(one.best for one in seen) == seen[-1].best
+    assert [progress.done for progress in seen][-1] == 4
+    assert max(progress.best for progress in seen) == seen[-1].best
 
 
 def test_the_same_run_again_does_nothing_more(study: Any) -> None:
@@ -51,14 +51,14 @@ def test_an_objective_that_raises_or_gives_nan_is_a_failed_measurement(study: An
         return float("nan") if suggestion["temperature"] < 80 else 0.5
 
     study.run(moody, budget=4, batch_size=4)
-    reasons = " ".join(event.payload for event in study.history() if event.type == "suggestions-resolved")
-    assert "OSError: pump stuck" in reasons or "gave nan" in reasons
-    assert all(one.available for one in study.candidates())
+    reasons = " ".join(event.payload for event in study.history() if event.type == "measurements-failed")
+    assert "OSError: pump stuck" in reasons or "returned nan" in reasons
+    assert all(candidate.available for candidate in study.candidates())
 
 
 def test_an_objective_that_always_fails_ends_the_run(study: Any) -> None:
     with pytest.raises(ObjectiveFailed, match="3 times in a row: ZeroDivisionError"):
-        study.run(lambda _: 1 / 0, budget=50, most_failures=3)
+        study.run(lambda _: 1 / 0, budget=50, max_failures=3)
 
 
 def test_a_run_ends_when_nothing_is_left_to_measure(study: Any) -> None:

@@ -18,7 +18,7 @@ def test_creating_the_same_study_again_finds_it(client: Any, study: Any) -> None
 
 def test_a_study_is_found_by_name_and_listed(client: Any, study: Any) -> None:
     assert client.study(study.name).details.candidates == 4
-    assert study.name in [one.name for one in client.studies(state="active")]
+    assert study.name in [listed.name for listed in client.studies(state="active")]
 
 
 def test_a_study_that_is_not_there_is_found_out_at_once(client: Any) -> None:
@@ -29,7 +29,7 @@ def test_a_study_that_is_not_there_is_found_out_at_once(client: Any) -> None:
 
 def test_a_study_is_paused_resumed_archived_and_deleted(client: Any, study: Any) -> None:
     assert study.pause("stocktaking").state == "paused"
-    with pytest.raises(Conflict, match="not active"):
+    with pytest.raises(Conflict, match="The study is paused"):
         study.ask()
     assert study.resume().state == "active"
     assert study.archive("done").state == "archived"
@@ -52,7 +52,7 @@ def test_a_study_moves_to_another_server_in_one_file(client: Any, study: Any, ot
     study.report({"key": "A1", "value": 0.4})
     archive = study.export(tmp_path / "study.zip")
     moved = other.import_study(archive)
-    assert [one.value for one in moved.observations()] == [0.4]
+    assert [observation.value for observation in moved.observations()] == [0.4]
     assert moved.verify().head == study.verify().head
     assert client.import_study(archive).name == study.name
 
@@ -72,7 +72,7 @@ def test_a_key_is_made_granted_and_revoked(client: Any, study: Any) -> None:
     assert made.key.startswith("nb_")
     assert made.key not in repr(made)
     study.grant(made.id)
-    listed = {one.id: one for one in client.keys()}  # noqa: SIM118  (no mapping)
+    listed = {key.id: key for key in client.keys()}  # noqa: SIM118  (no mapping)
     assert study.name in listed[made.id].studies
     study.withdraw(made.id)
     assert client.revoke_key(made.id).revoked_at is not None

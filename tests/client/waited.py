@@ -1,4 +1,4 @@
-"""An awaiting client that is used like a blocking one, so that one test speaks for both."""
+"""An async client that is used like a sync one, so that one test covers both."""
 
 import asyncio
 import inspect
@@ -12,7 +12,7 @@ HANDLES = (Server, Study, Batch, Suggestion, Events)
 
 
 class Waited:
-    """A handle whose coroutines are run to their end at once, on a loop of the test's."""
+    """A handle whose coroutines run to their end at once, on the event loop of the test."""
 
     def __init__(self, handle: Any, runner: asyncio.Runner) -> None:
         self._handle = handle
@@ -27,7 +27,7 @@ class Waited:
     def __iter__(self) -> Iterator[Any]:
         if isinstance(self._handle, Events):
             return self
-        return (self._wrapped(one) for one in self._handle)
+        return (self._wrapped(item) for item in self._handle)
 
     def __next__(self) -> Any:
         return self._runner.run(self._handle.__anext__())
@@ -51,7 +51,7 @@ class Waited:
         if isinstance(result, HANDLES):
             return Waited(result, self._runner)
         if isinstance(result, list | tuple) and result and isinstance(result[0], HANDLES):
-            return [Waited(one, self._runner) for one in result]
+            return [Waited(item, self._runner) for item in result]
         return result
 
 

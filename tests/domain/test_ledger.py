@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.ledger import GENESIS, Event, canonical, first_break, seal
+from app.domain.codec import canonical
+from app.domain.ledger import GENESIS, LedgerEntry, first_break, seal
 
-TEXT_FIELDS = [field.name for field in fields(Event) if field.name != "seq"]
+TEXT_FIELDS = [field.name for field in fields(LedgerEntry) if field.name not in ("seq", "format")]
 
 json_values = st.recursive(
     st.none()
@@ -23,12 +24,13 @@ json_values = st.recursive(
 )
 
 
-def chain(length: int, study: str = "s") -> list[Event]:
+def chain(length: int, study: str = "s") -> list[LedgerEntry]:
     events, previous = [], GENESIS
     for seq in range(1, length + 1):
         rest = {
             "seq": seq,
             "type": "observed",
+            "format": 1,
             "payload": canonical({"value": seq / 7}),
             "actor": "key",
             "reason": None,
@@ -37,7 +39,7 @@ def chain(length: int, study: str = "s") -> list[Event]:
             "previous": previous,
         }
         previous = seal(study, rest)
-        events.append(Event(**rest, hash=previous))
+        events.append(LedgerEntry(**rest, hash=previous))
     return events
 
 
@@ -50,9 +52,11 @@ def test_a_sound_chain_has_no_break() -> None:
 def test_an_altered_event_is_found(data: st.DataObject, length: int) -> None:
     events = chain(length)
     place = data.draw(st.integers(0, length - 1))
-    field = data.draw(st.sampled_from([*TEXT_FIELDS, "seq"]))
+    field = data.draw(st.sampled_from([*TEXT_FIELDS, "seq", "format"]))
     was = getattr(events[place], field)
-    other = data.draw((st.integers() if field == "seq" else st.text(max_size=70)).filter(lambda new: new != was))
+    other = data.draw(
+        (st.integers() if field in ("seq", "format") else st.text(max_size=70)).filter(lambda new: new != was)
+    )
     events[place] = replace(events[place], **{field: other})
     assert first_break("s", events) == place + 1
 

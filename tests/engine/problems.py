@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
-from app.engine import Ask, Settings, State, choose, measure, rng_at, start
-from app.engine.arrays import Array
+from app.arrays import FloatArray
+from app.engine import Ask, EngineSettings, State, beta, choose, measure, rng_at, start
 from app.engine.kernels import Gaussian, Kernel, Linear, Matern, Polynomial
 from tests.engine.oracle_runs import Problem
 
@@ -17,24 +18,24 @@ KERNELS: list[Kernel] = [Gaussian(0.3), Matern(0.5, 2.5), Matern((0.4, 0.8), 1.5
 class Lab:
     """Candidates, a true function, noise that depends on the number of the measurement alone."""
 
-    X: Array
-    f: Array
-    noise: Array
-    settings: Settings
+    X: FloatArray
+    f: FloatArray
+    noise: FloatArray
+    settings: EngineSettings
 
     @property
-    def K(self) -> Array:  # noqa: N802
+    def K(self) -> FloatArray:  # noqa: N802
         return self.settings.kernel.matrix(self.X, self.X)
 
-    def values(self, numbers: Array, before: int) -> Array:
-        values: Array = self.f[numbers] + self.noise[before : before + len(numbers)]
+    def values(self, numbers: FloatArray, before: int) -> FloatArray:
+        values: FloatArray = self.f[numbers] + self.noise[before : before + len(numbers)]
         return values
 
     def oracle(self) -> Problem:
         """The same problem for the naive loops, with the same draws of the dictionary."""
         s = self.settings
 
-        def draw(n: int, measured: list[int], chances: Array) -> list[bool]:
+        def draw(n: int, measured: list[int], chances: FloatArray) -> list[bool]:
             return list(rng_at(s.seed, "dictionary", n).random(len(self.X))[measured] < chances)
 
         return Problem(
@@ -68,7 +69,7 @@ def lab(seed: int = 0, A: int = 40, d: int = 2, **settings: object) -> Lab:
     rng = np.random.default_rng(seed)
     X = rng.random((A, d))
     f = np.sin(5 * X[:, 0]) + X[:, -1]
-    wanted = {
+    chosen = {
         "kernel": Gaussian(0.4),
         "lam": 0.05,
         "xi": 0.1,
@@ -77,7 +78,7 @@ def lab(seed: int = 0, A: int = 40, d: int = 2, **settings: object) -> Lab:
         "seed": seed,
         **settings,
     }
-    return Lab(X, f, 0.1 * rng.standard_normal(5000), Settings(**wanted))  # type: ignore[arg-type]
+    return Lab(X, f, 0.1 * rng.standard_normal(5000), EngineSettings(**chosen))  # type: ignore[arg-type]
 
 
 def labs(**settings: object) -> st.SearchStrategy[Lab]:
@@ -97,3 +98,21 @@ def labs(**settings: object) -> st.SearchStrategy[Lab]:
         lam=st.sampled_from([1e-3, 0.05, 1.0, 10.0]),
         twins=st.booleans(),
     )
+
+
+def switched_off(state: State, numbers: ArrayLike) -> State:
+    """The same state, in which these candidates may not be chosen."""
+    available = state.available.copy()
+    available[np.asarray(numbers)] = False
+    return state.replace(available=available)
+
+
+def confidence_bounds(state: State) -> tuple[FloatArray, FloatArray]:
+    """What Theorem 2 says of every candidate: mean ∓ beta·√leverage, (A,) each."""
+    radius = beta(state) * np.sqrt(state.leverage)
+    return state.mean - radius, state.mean + radius
+
+
+def nothing_known(X: FloatArray) -> State:
+    """The start of a study with these features, for auto mode to begin with."""
+    return start(X, EngineSettings(Gaussian(1.0)))

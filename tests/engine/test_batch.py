@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine import Ask, Settings, State, alpha, beta, choose, expect, measure, start, switch
+from app.engine import Ask, EngineSettings, State, alpha, beta, choose, expect, measure, start
 from app.engine import shortlist as shortlist_module
 from app.engine.kernels import Gaussian
 from tests.engine import oracle, oracle_runs
-from tests.engine.problems import Lab, lab, labs
+from tests.engine.problems import Lab, lab, labs, switched_off
 
 RULES = ["global", "local", "exact", "product", "sequential"]
 
@@ -28,7 +28,7 @@ def test_algorithm_1_chooses_what_the_naive_loop_chooses(rule: str, seed: int) -
 def test_a_short_shortlist_chooses_the_same(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made = lab(5, A=60, rule=rule)
     _, batches = made.run([0, 1], 150)
-    monkeypatch.setattr(shortlist_module, "FIRST", 2)
+    monkeypatch.setattr(shortlist_module, "FIRST_LENGTH", 2)
     assert made.run([0, 1], 150)[1] == batches
 
 
@@ -84,7 +84,7 @@ def naive_ucb(state: State, picks: list[int], width: float) -> np.ndarray:
 def test_lazy_and_run_length_paths_choose_what_the_naive_loop_chooses(
     made: Lab, most: int, width: float, hallucination: str
 ) -> None:
-    made = Lab(made.X, made.f, made.noise, made.settings.but(hallucination=hallucination))
+    made = Lab(made.X, made.f, made.noise, made.settings.replace(hallucination=hallucination))
     state = made.begin([0, 1, 2])
     limit = np.full(len(made.X), most or 1000)
     expected = naive(state, width, 12, limit, [])
@@ -104,10 +104,10 @@ def test_duplicates_are_ties_and_go_to_the_smallest_number() -> None:
 def test_a_tie_with_a_candidate_outside_the_shortlist_goes_to_the_smaller_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shortlist_module, "FIRST", 2)
+    monkeypatch.setattr(shortlist_module, "FIRST_LENGTH", 2)
     far_apart = 100.0 * np.arange(10)[:, None]
-    wanted = Settings(kernel=Gaussian(1.0), lam=1.0, dictionary="all", hallucination="full")
-    state = measure(start(far_apart, wanted), np.arange(9), np.zeros(9))
+    exact = EngineSettings(kernel=Gaussian(1.0), lam=1.0, dictionary="all", hallucination="full")
+    state = measure(start(far_apart, exact), np.arange(9), np.zeros(9))
     limit = np.array([1] * 9 + [2])
     batch = choose(state, Ask(min_size=11, max_size=11, alpha=1.0, limit=limit))
     assert batch.picks.tolist() == [9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
@@ -161,10 +161,10 @@ def test_a_measured_candidate_is_no_longer_pending() -> None:
 
 
 def test_candidates_switched_off_are_never_chosen() -> None:
-    state = switch(lab().begin([0]), [1, 2, 3], available=False)
+    state = switched_off(lab().begin([0]), [1, 2, 3])
     batch = choose(state, Ask(min_size=60, max_size=60))
     assert not np.isin(batch.picks, [1, 2, 3]).any()
-    assert choose(switch(state, np.arange(40), available=False)).ended == "exhausted"
+    assert choose(switched_off(state, np.arange(40))).ended == "exhausted"
 
 
 def test_a_limit_of_one_never_chooses_twice_and_ends_when_nothing_is_left() -> None:

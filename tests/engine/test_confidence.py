@@ -1,12 +1,12 @@
-"""Theorem 2, and the certificate made of it."""
+"""Theorem 2: beta, and the bounds mean ∓ beta·√leverage made of it."""
 
 import numpy as np
 import pytest
 
-from app.engine import Ask, Settings, beta, bounds, certificate, choose, measure, start, switch
+from app.engine import Ask, EngineSettings, beta, choose, measure, start
 from app.engine.kernels import Gaussian
 from tests.engine import oracle, oracle_runs
-from tests.engine.problems import lab
+from tests.engine.problems import confidence_bounds, lab
 
 
 def test_theorem_2_beta_is_the_running_sum_over_the_leverages_of_each_batch_start() -> None:
@@ -16,7 +16,7 @@ def test_theorem_2_beta_is_the_running_sum_over_the_leverages_of_each_batch_star
     assert beta(state) == pytest.approx(oracle.beta(run.chosen_leverages, s.lam, s.xi, s.delta, s.F), rel=1e-6)
 
 
-def test_the_certificate_covers_functions_of_known_norm_with_probability_1_minus_delta() -> None:
+def test_the_bounds_cover_functions_of_known_norm_with_probability_1_minus_delta() -> None:
     kernel, xi, delta, fails = Gaussian(0.3), 0.2, 0.1, 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -25,36 +25,23 @@ def test_the_certificate_covers_functions_of_known_norm_with_probability_1_minus
         K = kernel.matrix(X, X)
         f = K[:, :8] @ weights
         F = float(np.sqrt(weights @ K[:8, :8] @ weights))
-        state = start(X, Settings(kernel=kernel, lam=1.0, xi=xi, F=F, delta=delta, q_bar=None, seed=seed))
+        state = start(X, EngineSettings(kernel=kernel, lam=1.0, xi=xi, F=F, delta=delta, q_bar=None, seed=seed))
         covered = True
         for number in range(1, 7):
             picks = choose(state, Ask(number, max_size=15)).picks
             state = measure(state, picks, f[picks] + xi * rng.standard_normal(len(picks)))
-            lcb, ucb = bounds(state)
-            sure = certificate(state)
-            covered &= bool((lcb <= f).all() and (f <= ucb).all())
-            covered &= f.max() - f[sure.recommended] <= sure.regret_bound
+            lower, upper = confidence_bounds(state)
+            covered &= bool((lower <= f).all() and (f <= upper).all())
+            covered &= bool(f.max() - f[lower.argmax()] <= upper.max() - lower.max())
         fails += not covered
     assert fails <= 40 * delta
 
 
-def test_the_regret_bound_is_the_highest_ucb_less_the_lcb_of_the_recommended() -> None:
-    state, _ = lab().run([0, 1], 60)
-    lcb, ucb = bounds(state)
-    sure = certificate(state)
-    assert sure.recommended == lcb.argmax()
-    assert sure.regret_bound == pytest.approx(ucb.max() - lcb.max())
-    assert (sure.upper, sure.lower) == (ucb.max(), lcb.max())
-
-
-def test_the_certificate_speaks_of_available_candidates() -> None:
-    state, _ = lab().run([0, 1], 60)
-    best = certificate(state).recommended
-    assert certificate(switch(state, [best], available=False)).recommended != best
-    assert certificate(switch(state, np.arange(40), available=False)).recommended == best
-
-
-def test_the_regret_bound_falls_as_measurements_come_in() -> None:
+def test_the_highest_upper_less_the_highest_lower_bound_falls_as_measurements_come_in() -> None:
     made = lab(lam=1.0, xi=0.05)
-    few, many = made.run([0, 1], 20)[0], made.run([0, 1], 2000)[0]
-    assert certificate(many).regret_bound < certificate(few).regret_bound / 2
+
+    def regret_bound(horizon: int) -> float:
+        lower, upper = confidence_bounds(made.run([0, 1], horizon)[0])
+        return float(upper.max() - lower.max())
+
+    assert regret_bound(2000) < regret_bound(20) / 2

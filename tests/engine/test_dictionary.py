@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 
-from app.engine import Ask, Settings, choose, events, measure, start, start_from
-from app.engine.dictionary import SURPLUS, draw, inclusion, leaving, oversampling
-from app.engine.embedding import from_scratch
-from app.engine.history import FEW, bless
+from app.engine import Ask, EngineSettings, choose, lifecycle, measure, start, start_from
+from app.engine.dictionary import (
+    EXACT_UP_TO,
+    SURPLUS,
+    bless,
+    draw,
+    inclusion_probability,
+    members_leaving,
+    oversampling,
+)
 from app.engine.kernels import Gaussian
+from app.engine.posterior import from_scratch
 from app.engine.stability import Rescues
 from tests.engine import oracle
 from tests.engine.problems import lab
@@ -16,24 +23,24 @@ from tests.engine.problems import lab
 def test_inclusion_probability_of_a_repeated_candidate_is_1_minus_1_minus_p_to_the_n() -> None:
     leverage, counts = np.array([0.01, 0.2, 0.3, 7.0, 0.4, 1e-12]), np.array([1, 3, 10, 1, 0, 1])
     expected = [oracle.inclusion(lev, 2.0, n) for lev, n in zip(leverage, counts, strict=True)]
-    np.testing.assert_allclose(inclusion(leverage, counts, 2.0), expected, rtol=1e-4)
-    assert inclusion(np.array([1e-18]), np.array([1]), 2.0)[0] == pytest.approx(2e-18)
+    np.testing.assert_allclose(inclusion_probability(leverage, counts, 2.0), expected, rtol=1e-4)
+    assert inclusion_probability(np.array([1e-18]), np.array([1]), 2.0)[0] == pytest.approx(2e-18)
 
 
 def test_inclusion_frequencies_match_the_probabilities() -> None:
-    settings = Settings(kernel=Gaussian(1.0), q_bar=2.0)
+    settings = EngineSettings(kernel=Gaussian(1.0), q_bar=2.0)
     leverage, counts = np.array([0.05, 0.2, 0.1, 0.4, 2.0]), np.array([1, 1, 4, 0, 1])
     drawn = [np.isin(np.arange(5), draw(settings, step, leverage, counts)) for step in range(4000)]
-    np.testing.assert_allclose(np.mean(drawn, axis=0), inclusion(leverage, counts, 2.0), atol=0.03)
+    np.testing.assert_allclose(np.mean(drawn, axis=0), inclusion_probability(leverage, counts, 2.0), atol=0.03)
 
 
 def test_the_dictionary_is_never_empty() -> None:
-    settings = Settings(kernel=Gaussian(1.0), q_bar=1e-12)
+    settings = EngineSettings(kernel=Gaussian(1.0), q_bar=1e-12)
     assert draw(settings, 1, np.array([0.1, 0.3, 0.2]), np.array([1, 1, 1])).tolist() == [1]
 
 
 def test_theory_oversampling_is_72_threshold_log_4t_over_delta() -> None:
-    settings = Settings(kernel=Gaussian(1.0), q_bar=None, threshold=2.0, delta=0.1)
+    settings = EngineSettings(kernel=Gaussian(1.0), q_bar=None, threshold=2.0, delta=0.1)
     assert oversampling(settings, 50) == pytest.approx(144 * np.log(2000))
 
 
@@ -47,9 +54,9 @@ def test_probabilities_are_those_of_the_start_of_the_batch() -> None:
 
 def test_strict_members_are_the_drawn_ones_and_lazy_ones_include_them() -> None:
     S, drawn, leverage = np.arange(10), np.array([0, 1, 2, 30]), np.linspace(1, 0, 31)
-    assert (~leaving(S, drawn, leverage, "strict")).nonzero()[0].tolist() == [0, 1, 2]
-    assert not leaving(S, np.arange(int(10 * (1 - SURPLUS))), leverage, "lazy").any()
-    stay = ~leaving(S, drawn, leverage, "lazy")
+    assert (~members_leaving(S, drawn, leverage, "strict")).nonzero()[0].tolist() == [0, 1, 2]
+    assert not members_leaving(S, np.arange(int(10 * (1 - SURPLUS))), leverage, "lazy").any()
+    stay = ~members_leaving(S, drawn, leverage, "lazy")
     assert stay.nonzero()[0].tolist() == [0, 1, 2, 3, 4]
 
 
@@ -61,7 +68,7 @@ def test_a_twin_of_a_member_that_leaves_takes_its_place() -> None:
     assert state.S.tolist() == [0]
     counts, leverage = np.bincount([0, 1], minlength=40), state.leverage.copy()
     leverage[1] += 1e-9
-    state = measure(state.but(residual=leverage * state.settings.lam, spread=0 * leverage), [1], [1.0])
+    state = measure(state.replace(residual=leverage * state.settings.lam, projected_leverage=0 * leverage), [1], [1.0])
     assert counts[1] == 1
     assert len(state.S) == 1
     exact = oracle.exact_posterior(made.settings.kernel.matrix(X, X), [0, 1], [1.0, 1.0], made.settings.lam)
@@ -89,8 +96,8 @@ def test_a_small_dictionary_is_enough_for_a_smooth_kernel() -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_bless_finds_a_dictionary_with_the_accuracy_of_lemma_2_for_a_long_history(seed: int) -> None:
-    made = lab(seed, A=FEW + 300, kernel=Gaussian(0.5), lam=1.0, q_bar=10.0)
-    counts = 1 + np.arange(FEW + 300) % 3
+    made = lab(seed, A=EXACT_UP_TO + 300, kernel=Gaussian(0.5), lam=1.0, q_bar=10.0)
+    counts = 1 + np.arange(EXACT_UP_TO + 300) % 3
     state = start_from(made.X, made.settings, counts, counts * made.f)
     rows = np.repeat(np.arange(len(counts)), counts).tolist()
     exact = oracle.exact_posterior(made.K, rows, np.repeat(made.f, counts), 1.0)
@@ -105,7 +112,7 @@ def test_bless_members_are_drawn_with_their_leverages() -> None:
     counts = np.ones(100, dtype=np.int64)
     state = start_from(made.X, made.settings, counts, made.f)
     exact = oracle.exact_posterior(made.K, list(range(100)), made.f, 1.0).leverage
-    drawn = [np.isin(np.arange(100), bless(state.but(step=k), state.measured, Rescues())) for k in range(300)]
+    drawn = [np.isin(np.arange(100), bless(state.replace(step=k), state.measured, Rescues())) for k in range(300)]
     expected = np.minimum(1, 2 * exact)
     # With so few members the level before overestimates, by less than the 3 of Lemma 2.
     assert 0.9 < np.mean(drawn, axis=0).sum() / expected.sum() < 3
@@ -124,7 +131,7 @@ def test_history_in_one_piece_is_history_in_batches() -> None:
 
 def test_removed_and_added_members_do_not_drift(monkeypatch: pytest.MonkeyPatch) -> None:
     made = lab(A=120, resparsify="strict", q_bar=4.0)
-    monkeypatch.setattr(events, "_much_changes", lambda state, measured, *_: measured > len(state.S))
+    monkeypatch.setattr(lifecycle, "_much_changes", lambda state, measured, *_: measured > len(state.S))
     state, _ = made.run([0, 1], 600)
     assert state.updates > 20
     fresh = from_scratch(state, state.S, Rescues())

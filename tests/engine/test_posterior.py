@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine import Settings, State, add_candidates, expect, measure, reconfigure, revise, start, start_from
-from app.engine.embedding import from_scratch, information_bound
+from app.engine import EngineSettings, State, add_candidates, expect, measure, revise, start, start_from
+from app.engine.confidence import information_bound
 from app.engine.kernels import Gaussian, Matern
+from app.engine.posterior import from_scratch
 from app.engine.stability import Rescues
 from tests.engine import oracle
 from tests.engine.problems import Lab, lab, labs
@@ -108,10 +109,10 @@ def test_a_corrected_value_and_a_retracted_measurement_leave_no_trace() -> None:
     )
 
 
-def test_a_study_goes_on_under_another_kernel() -> None:
+def test_a_revision_keeps_what_is_pending_and_may_come_with_another_kernel() -> None:
     made, other = lab(dictionary="all"), lab(dictionary="all", kernel=Matern(0.7, 2.5), lam=0.3)
     state = expect(measure(start(made.X, made.settings), [1, 2, 2], [1.0, 2.0, 3.0]), [7])
-    after = reconfigure(state, other.settings)
+    after = revise(state.replace(settings=other.settings), state.counts, state.sums)
     assert_like(after, oracle.exact_posterior(other.K, [1, 2, 2], [1.0, 2.0, 3.0], 0.3), other.K)
     assert after.pending[7] == 1
 
@@ -125,7 +126,7 @@ def test_repeats_with_their_sum_are_the_same_as_single_values() -> None:
 
 
 def test_measurements_that_make_no_sense_are_refused() -> None:
-    state = start(np.zeros((3, 1)), Settings(kernel=Gaussian(1.0)))
+    state = start(np.zeros((3, 1)), EngineSettings(kernel=Gaussian(1.0)))
     for numbers, values, repeats in (([3], [1.0], 1), ([0], [np.nan], 1), ([0], [1.0], 0), ([-1], [1.0], 1)):
         with pytest.raises(ValueError, match="measurements need"):
             measure(state, numbers, values, repeats)

@@ -6,12 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.engine import Ask, State, choose, start
-from app.engine.batch import rule_of
-from app.engine.covariances import covariances
-from app.engine.exact import ExactRule
-from app.engine.local import LocalRule
+from app.engine.rules import ExactRule, LocalRule, rule_of
 from app.engine.shortlist import Shortlist
 from app.engine.stability import Rescues
+from app.engine.sweep import covariance_rows
 from tests.engine import oracle
 from tests.engine.problems import Lab, lab, labs
 
@@ -43,7 +41,10 @@ def bound_of(state: State, batch: list[int]) -> float:
 @settings(max_examples=25, deadline=None)
 def test_lemmas_1_and_3_and_the_exact_rule_bound_the_true_ratio(rule: str, name: str, made: Lab, seed: int) -> None:
     made = Lab(
-        made.X, made.f, made.noise, made.settings.but(rule=rule, dictionary="all" if rule == "product" else "sampled")
+        made.X,
+        made.f,
+        made.noise,
+        made.settings.replace(rule=rule, dictionary="all" if rule == "product" else "sampled"),
     )
     state = made.begin([0, 1, 2])
     batch = np.random.default_rng(seed).integers(0, len(made.X), 6).tolist()
@@ -65,7 +66,7 @@ def test_the_exact_rule_is_the_true_ratio_itself_once_the_lemmas_fail(made: Lab,
 def test_batches_of_global_are_at_most_those_of_local_and_those_of_exact(seed: int) -> None:
     state, _ = lab(seed, lam=0.5).run([0, 1], 60)
     sizes = [
-        len(choose(state.but(settings=state.settings.but(rule=rule)), Ask(alpha=1.0)).picks)
+        len(choose(state.replace(settings=state.settings.replace(rule=rule)), Ask(alpha=1.0)).picks)
         for rule in ("global", "local", "exact")
     ]
     assert sizes == sorted(sizes)
@@ -74,7 +75,7 @@ def test_batches_of_global_are_at_most_those_of_local_and_those_of_exact(seed: i
 def test_the_sharper_rules_are_worth_their_price() -> None:
     state, _ = lab(1, A=100, lam=0.5).run([0, 1], 100)
     sizes = [
-        len(choose(state.but(settings=state.settings.but(rule=rule)), Ask(alpha=3.0)).picks)
+        len(choose(state.replace(settings=state.settings.replace(rule=rule)), Ask(alpha=3.0)).picks)
         for rule in ("global", "local", "exact")
     ]
     assert sizes[0] < sizes[1] < sizes[2]
@@ -90,7 +91,7 @@ def test_the_covariance_rows_are_those_of_the_posterior() -> None:
     made = lab()
     state, _ = made.run([0, 1], 40)
     rows = np.repeat(np.arange(40), state.counts).tolist()
-    full, projected = covariances(state, np.array([3, 17]), Rescues())
+    full, projected = covariance_rows(state, np.array([3, 17]), Rescues())
     expected = oracle.nystrom_posterior(made.K, state.S.tolist(), rows, np.zeros(len(rows)), made.settings.lam).cov
     np.testing.assert_allclose(full, expected[[3, 17]], atol=1e-8)
     inner = oracle.projected_cov(made.K, state.S.tolist(), rows, made.settings.lam)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine import Ask, State, add_candidates, choose, expect, load, measure, revise, save, start, switch
-from app.engine.arrays import Array
+from app.arrays import FloatArray
+from app.engine import Ask, State, add_candidates, choose, expect, load, measure, revise, save, start
 from app.engine.saving import ARRAYS, SCALARS
-from tests.engine.problems import Lab, lab, labs
+from tests.engine.problems import Lab, lab, labs, switched_off
 
 
 def through_storage(state: State) -> State:
@@ -29,7 +29,7 @@ def bits(state: State) -> list[bytes]:
     ]
 
 
-def life(made: Lab, extra: Array, stored: bool) -> list[list[bytes]]:
+def life(made: Lab, extra: FloatArray, stored: bool) -> list[list[bytes]]:
     """A study in which everything happens once."""
     again = through_storage if stored else (lambda state: state)
     state, history, t = start(made.X, made.settings), [], 0
@@ -42,7 +42,7 @@ def life(made: Lab, extra: Array, stored: bool) -> list[list[bytes]]:
         if number == 3:
             state = add_candidates(state, extra)
         if number == 5:
-            state = switch(state, [0], available=False)
+            state = switched_off(state, [0])
         if number == 6:
             state = revise(state, state.counts, state.sums * 0.5)
         history.append([*bits(state), batch.picks.tobytes(), batch.ucb.tobytes()])
@@ -53,7 +53,7 @@ def life(made: Lab, extra: Array, stored: bool) -> list[list[bytes]]:
 @given(labs(), st.sampled_from(["global", "local", "exact", "product"]), st.sampled_from(["lazy", "strict"]))
 @settings(max_examples=20, deadline=None)
 def test_replay_is_bit_for_bit_through_storage_or_not(made: Lab, rule: str, resparsify: str) -> None:
-    made = Lab(made.X, made.f, made.noise, made.settings.but(rule=rule, resparsify=resparsify))
+    made = Lab(made.X, made.f, made.noise, made.settings.replace(rule=rule, resparsify=resparsify))
     extra = np.random.default_rng(1).random((4, 2))
     plain = life(made, extra, stored=False)
     assert plain == life(made, extra, stored=False)
@@ -64,14 +64,13 @@ def test_no_verb_changes_the_state_it_was_given() -> None:
     state, _ = lab(resparsify="lazy").run([0, 1], 30)
     before = bits(state)
     batch = choose(state, Ask(min_size=5))
-    one = measure(state, batch.picks, np.ones(len(batch.picks)))
-    two = measure(state, batch.picks, -np.ones(len(batch.picks)))
+    up = measure(state, batch.picks, np.ones(len(batch.picks)))
+    down = measure(state, batch.picks, -np.ones(len(batch.picks)))
     expect(state, [1])
-    switch(state, [1], available=False)
     revise(state, state.counts, state.sums)
     assert bits(state) == before
-    assert (measure(state, batch.picks, np.ones(len(batch.picks))).mean == one.mean).all()
-    assert not (one.mean == two.mean).all()
+    assert (measure(state, batch.picks, np.ones(len(batch.picks))).mean == up.mean).all()
+    assert not (up.mean == down.mean).all()
 
 
 def test_other_formats_and_other_features_are_refused() -> None:

@@ -5,27 +5,37 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine import Ask, Settings, State, add_candidates, certificate, choose, design, expect, measure, revise, start
+from app.engine import Ask, EngineSettings, State, add_candidates, beta, choose, design, expect, measure, revise, start
 from app.engine.kernels import Gaussian, Kernel, Linear, Matern, Polynomial
-from app.engine.settings import Rule
-from app.engine.stability import Rescues, cut, inverse_cholesky
+from app.engine.settings import RuleName
+from app.engine.stability import Rescues, clip_extremes, inverse_cholesky
+from tests.engine.problems import confidence_bounds
 
-RULES: list[Rule] = ["global", "local", "exact", "product", "sequential"]
+RULES: list[RuleName] = ["global", "local", "exact", "product", "sequential"]
 
 
 def assert_sound(state: State) -> None:
-    for values in (state.mean, state.residual, state.spread, state.leverage, state.variance, state.Z, state.G, state.H):
+    for values in (
+        state.mean,
+        state.residual,
+        state.projected_leverage,
+        state.leverage,
+        state.variance,
+        state.Z,
+        state.G,
+        state.H,
+    ):
         assert np.isfinite(values).all()
     assert (state.residual >= 0).all()
-    assert (state.spread >= 0).all()
-    sure = certificate(state)
-    assert np.isfinite([sure.beta, sure.lower, sure.upper, sure.regret_bound]).all()
+    assert (state.projected_leverage >= 0).all()
+    lower, upper = confidence_bounds(state)
+    assert np.isfinite([beta(state), lower.max(), upper.max(), upper.max() - lower.max()]).all()
     assert np.isfinite(state.effective_dimension)
 
 
-def live(X: np.ndarray, values: np.ndarray, wanted: Settings) -> State:
+def live(X: np.ndarray, values: np.ndarray, chosen: EngineSettings) -> State:
     """Start, design, some batches with values of the worst kind, a correction, a new candidate."""
-    state = start(X, wanted)
+    state = start(X, chosen)
     assert_sound(state)
     first = design(state, Ask(max_size=3))
     state = measure(expect(state, first.picks), first.picks, values[first.picks])
@@ -66,7 +76,7 @@ def test_torture(case: str, kernel: Kernel) -> None:
             live(
                 X,
                 values,
-                Settings(kernel=kernel, lam=lam, rule=rule, hallucination="full" if lam == 1 else "projected"),
+                EngineSettings(kernel=kernel, lam=lam, rule=rule, hallucination="full" if lam == 1 else "projected"),
             )
 
 
@@ -82,17 +92,22 @@ def test_torture(case: str, kernel: Kernel) -> None:
 )
 @settings(max_examples=80, deadline=None)
 def test_any_finite_numbers_are_survived(
-    rows: list[list[float]], values: list[float], kernel: Kernel, rule: Rule, lam: float, dictionary: str
+    rows: list[list[float]], values: list[float], kernel: Kernel, rule: RuleName, lam: float, dictionary: str
 ) -> None:
-    live(np.array(rows), np.array(values), Settings(kernel=kernel, lam=lam, rule=rule, dictionary=dictionary))  # type: ignore[arg-type]
+    live(np.array(rows), np.array(values), EngineSettings(kernel=kernel, lam=lam, rule=rule, dictionary=dictionary))  # type: ignore[arg-type]
 
 
 def test_a_rescue_is_reported() -> None:
-    state = measure(start(np.zeros((3, 1)), Settings(kernel=Gaussian(1.0))), [0, 1], [1e300, 1.0])
-    assert state.rescues["values cut"] == 1
+    state = measure(start(np.zeros((3, 1)), EngineSettings(kernel=Gaussian(1.0))), [0, 1], [1e300, 1.0])
+    assert state.rescues["values clipped"] == 1
     rescues = Rescues()
-    assert cut(np.array([np.nan, 1e200, -np.inf, 2.0]), "kernel values cut", rescues).tolist() == [0, 1e150, -1e150, 2]
-    assert rescues == {"kernel values cut": 3}
+    assert clip_extremes(np.array([np.nan, 1e200, -np.inf, 2.0]), "kernel values clipped", rescues).tolist() == [
+        0,
+        1e150,
+        -1e150,
+        2,
+    ]
+    assert rescues == {"kernel values clipped": 3}
     factor = inverse_cholesky(np.array([[1.0, 1.0], [1.0, 1.0]]), rescues)
     assert np.isfinite(factor).all()
     assert rescues["jitter"] > 0
@@ -100,7 +115,7 @@ def test_a_rescue_is_reported() -> None:
 
 def test_a_healthy_study_needs_no_rescue() -> None:
     X = np.random.default_rng(0).random((50, 2))
-    state = start(X, Settings(kernel=Gaussian(0.3), lam=0.01))
+    state = start(X, EngineSettings(kernel=Gaussian(0.3), lam=0.01))
     for number in range(1, 10):
         batch = choose(state, Ask(number, min_size=3, max_size=9))
         assert batch.degraded == {}

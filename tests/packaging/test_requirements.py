@@ -1,5 +1,6 @@
 """What runs is what was locked, and what was locked has hashes: nothing comes in unseen."""
 
+import json
 import re
 from importlib.metadata import distributions
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 from packaging.markers import Marker
 
-REQUIREMENTS = Path(__file__).parents[2] / "requirements"
+ROOT = Path(__file__).parents[2]
+REQUIREMENTS = ROOT / "requirements"
 OURS = {"nextbatch", "nextbatch-server"}
 FROM_VENV = {"pip", "setuptools"}  # python -m venv brings them
 
@@ -36,6 +38,14 @@ def test_what_is_installed_is_what_the_lock_says() -> None:
 def test_every_requirement_is_pinned_and_hashed(name: str) -> None:
     text = re.sub(r"\\\n", "", re.sub(r"^#.*\n", "", (REQUIREMENTS / name).read_text(), flags=re.MULTILINE))
     assert [line for line in text.splitlines() if not re.match(r"\S+==\S+.*--hash=sha256:[0-9a-f]{64}", line)] == []
+
+
+def test_the_tools_of_the_page_are_pinned_and_hashed_and_name_no_registry() -> None:
+    lock = json.loads((ROOT / "app/web/package-lock.json").read_text())
+    packages = {name: package for name, package in lock["packages"].items() if name}
+    assert packages
+    assert [name for name, package in packages.items() if not package["integrity"].startswith("sha512-")] == []
+    assert [name for name, package in packages.items() if "resolved" in package] == []
 
 
 def test_the_server_runs_with_what_its_tests_ran_with() -> None:

@@ -51,10 +51,24 @@ def test_there_are_two_wheels(wheels: list[Path]) -> None:
     assert [wheel.name.split("-")[0] for wheel in wheels] == ["nextbatch", "nextbatch_server"]
 
 
+def test_each_wheel_has_the_licence(wheels: list[Path]) -> None:
+    licence = (ROOT / "LICENSE").read_text()
+    for wheel in wheels:
+        archive = zipfile.ZipFile(wheel)
+        [name] = [name for name in archive.namelist() if name.endswith("/LICENSE")]
+        assert archive.read(name).decode() == licence
+
+
 def test_the_servers_wheel_has_its_migrations_and_its_page_and_nothing_of_the_tests(wheels: list[Path]) -> None:
     names = zipfile.ZipFile(wheels[1]).namelist()
     assert {"app/migrations/env.py", "app/migrations/versions/0001_first_tables.py", "app/web/index.html"} <= set(names)
     assert {name.split("/")[0] for name in names} == {"app", next(n for n in names if "dist-info" in n).split("/")[0]}
+
+
+def test_the_servers_wheel_has_nothing_of_the_tools_that_check_the_page(wheels: list[Path]) -> None:
+    names = [Path(name) for name in zipfile.ZipFile(wheels[1]).namelist() if name.startswith("app/web/")]
+    assert {name.suffix for name in names} == {".html", ".css", ".js", ".svg"}
+    assert [name for name in names if "node_modules" in name.parts] == []
 
 
 def test_the_clients_wheel_needs_httpx_alone(wheels: list[Path]) -> None:

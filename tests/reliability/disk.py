@@ -11,7 +11,7 @@ from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_int64, c_vo
 from importlib import import_module
 from typing import Any
 
-from app.storage import sqlite
+from app.storage import dialects
 
 OK, IO_ERROR_WRITE, IO_ERROR_FSYNC, FULL = 0, 10 | 3 << 8, 10 | 4 << 8, 13
 
@@ -122,7 +122,7 @@ class Disk:
 @contextmanager
 def remembering() -> Iterator[Disk]:
     """Every SQLite file that this process opens inside the block, through the server's own driver, is watched."""
-    library = ctypes.CDLL(import_module(f"{sqlite.driver().__package__}._sqlite3").__file__)
+    library = ctypes.CDLL(import_module(f"{dialects.sqlite_driver().__package__}._sqlite3").__file__)
     library.sqlite3_vfs_find.restype = POINTER(_Vfs)
     library.sqlite3_vfs_find.argtypes = [c_char_p]
     original = library.sqlite3_vfs_find(None).contents

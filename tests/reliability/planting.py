@@ -11,12 +11,11 @@ from unittest.mock import patch
 
 from sqlalchemy import Connection, text
 
+from app.compute.ledger_states import LedgerStates
 from app.domain import clock
-from app.domain.studies import Study
-from app.services import correct
-from app.services.bridge.models import Models
-from app.services.tally import Tally, after
-from app.storage import batches, ledger, sqlite
+from app.modelling.ledger_state import LedgerState, fold
+from app.services.use_cases import observations
+from app.storage import batches, dialects, ledger
 from app.storage import database as storage
 from app.storage.database import Database, open_database
 
@@ -101,17 +100,18 @@ class _Any(int):
 
 def _stale_cache() -> None:
     """A process that knows a study reads no more reports of it."""
-    tally = Models.tally
+    read = LedgerStates.read
 
-    def stale(models: Models, connection: Connection, study: Study, seq: int | None = None) -> Tally:
-        known = models._tallies.get(study.id)
-        if seq is not None or known is None:
-            return tally(models, connection, study, seq)
-        events = ledger.read(connection, study, known.seq)
-        models._tallies[study.id] = after(known, (one for one in events if not one.type.startswith("observation")))
-        return models._tallies[study.id]
+    def stale(states: LedgerStates, connection: Connection, study_id: int, seq: int) -> LedgerState:
+        known = states._newest.get(study_id)
+        if known is None or seq < known.seq:
+            return read(states, connection, study_id, seq)
+        entries = ledger.read(connection, study_id, known.seq, until=seq)
+        unreported = (entry for entry in entries if not entry.type.startswith("observation"))
+        states._newest[study_id] = fold(known, unreported)
+        return states._newest[study_id]
 
-    Models.tally = stale  # type: ignore[method-assign]
+    LedgerStates.read = stale  # type: ignore[method-assign]
 
 
 def _alter(postgresql: list[str], sqlite: list[str]) -> None:
@@ -130,20 +130,20 @@ def _errors_not_translated() -> None:
 
 def _versions_not_compared() -> None:
     """A correction overwrites whatever is there."""
-    current = correct._current
-    correct._current = lambda connection, actor, name, number, _version: current(connection, actor, name, number, None)
+    current = observations._current
+    observations._current = lambda *call: current(*call[:-1], None)
 
 
 def _writers_do_not_wait() -> None:
     """SQLite's transactions begin as readers, and give up when they meet another writer."""
-    prepare = sqlite._prepare
+    prepare = dialects._prepare
 
     def impatient(connection: Any, record: Any) -> None:
         prepare(connection, record)
         connection.execute("PRAGMA busy_timeout = 0")
 
-    sqlite._prepare = impatient
-    sqlite._begin = lambda connection, _statement: connection.exec_driver_sql("BEGIN")
+    dialects._prepare = impatient
+    dialects._begin = lambda connection, _statement: connection.exec_driver_sql("BEGIN")
 
 
 def _memory_leaks() -> None:

@@ -5,9 +5,9 @@ from threading import Barrier, Event
 
 import pytest
 
-from app.domain.answers import Answer
 from app.domain.errors import IdempotencyKeyReused
 from app.storage import answers
+from app.storage.answers import Answer
 from app.storage.database import Database, open_database
 
 DONE = Answer(201, b'{"made": true}', {"etag": '"1"'})
@@ -16,7 +16,7 @@ DONE = Answer(201, b'{"made": true}', {"etag": '"1"'})
 def test_the_first_claim_is_ours_and_the_next_gets_the_answer(database: Database) -> None:
     with database.write() as connection:
         assert answers.claim(connection, "key", "token", "print") is None
-        answers.keep(connection, "key", "token", DONE)
+        answers.store(connection, "key", "token", DONE)
     with database.write() as connection:
         assert answers.claim(connection, "key", "token", "print") == DONE
     with database.read() as connection:
@@ -26,7 +26,7 @@ def test_the_first_claim_is_ours_and_the_next_gets_the_answer(database: Database
 def test_another_request_under_the_same_token_is_refused(database: Database) -> None:
     with database.write() as connection:
         answers.claim(connection, "key", "token", "print")
-        answers.keep(connection, "key", "token", DONE)
+        answers.store(connection, "key", "token", DONE)
     with database.write() as connection, pytest.raises(IdempotencyKeyReused):
         answers.claim(connection, "key", "token", "another")
     with database.read() as connection, pytest.raises(IdempotencyKeyReused):
@@ -43,7 +43,7 @@ def test_two_keys_may_choose_the_same_token(database: Database) -> None:
 def test_what_is_kept_of_an_answer_with_a_secret_has_no_secret(database: Database) -> None:
     with database.write() as connection:
         answers.claim(connection, "key", "token", "print")
-        answers.keep(connection, "key", "token", Answer(201, b"the secret", {}, kept_body=b"no secret"))
+        answers.store(connection, "key", "token", Answer(201, b"the secret", {}, stored_body=b"no secret"))
     with database.read() as connection:
         assert answers.find(connection, "key", "token", "print") == Answer(201, b"no secret")
 
@@ -71,7 +71,7 @@ def test_of_two_at_the_same_time_the_second_waits_for_the_first(database: Databa
             tried.wait(10)
             if outcome == "fails":
                 raise RuntimeError("on purpose")
-            answers.keep(connection, "key", "token", DONE)
+            answers.store(connection, "key", "token", DONE)
 
     def second() -> Answer | None:
         claimed.wait(10)
@@ -89,9 +89,9 @@ def test_of_two_at_the_same_time_the_second_waits_for_the_first(database: Databa
 def test_old_answers_are_forgotten(database: Database) -> None:
     with database.write() as connection:
         answers.claim(connection, "key", "token", "print")
-        answers.keep(connection, "key", "token", DONE)
-        assert not answers.are_kept(connection, before="2000")
-        assert answers.are_kept(connection, before="9000")
-        assert answers.forget(connection, before="2000") == 0
-        assert answers.forget(connection, before="9000") == 1
+        answers.store(connection, "key", "token", DONE)
+        assert not answers.any_older_than(connection, "2000")
+        assert answers.any_older_than(connection, "9000")
+        assert answers.drop_older_than(connection, "2000") == 0
+        assert answers.drop_older_than(connection, "9000") == 1
         assert answers.find(connection, "key", "token", "print") is None

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from app.cli import command
 from app.domain.access import Actor, Role
-from app.services.access import SERVER, create_key
+from app.services.use_cases.access import SERVER, create_key
 from app.storage import backup, keys
 from app.storage.database import Database, open_database
 from app.storage.schema import is_current
@@ -55,7 +55,7 @@ def test_nothing_is_overwritten(source: Path, tmp_path: Path) -> None:
     backup.copy(f"sqlite:///{source}", tmp_path / "copy.sqlite3")
     with pytest.raises(FileExistsError):
         backup.copy(f"sqlite:///{source}", tmp_path / "copy.sqlite3")
-    with pytest.raises(FileExistsError, match="nothing is overwritten"):
+    with pytest.raises(FileExistsError, match="is not overwritten"):
         backup.restore(tmp_path / "copy.sqlite3", f"sqlite:///{source}")
 
 

@@ -8,9 +8,9 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 
 from app.domain.errors import DatabaseBusy, OutcomeUnknown, StorageFull, Unavailable
-from app.storage import sqlite
+from app.storage import dialects
 from app.storage.database import Database, _meaning, open_database
-from app.storage.inserting import insert_if_absent
+from app.storage.dialects import insert_if_absent
 from app.storage.tables import blobs
 from tests import postgres
 
@@ -70,9 +70,9 @@ def test_what_is_acknowledged_is_on_the_disk(database: Database) -> None:
 
 
 def test_an_old_sqlite_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "SAFE_VERSION", (99, 0, 0))
+    monkeypatch.setattr(dialects, "SAFE_VERSION", (99, 0, 0))
     with pytest.raises(RuntimeError, match=r"99\.0\.0 or newer is needed"):
-        sqlite.driver()
+        dialects.sqlite_driver()
 
 
 def test_a_postgresql_that_may_lose_commits_is_refused(postgres_server: str) -> None:

@@ -1,15 +1,20 @@
 """The ledger in the database: a sound chain, and nothing in it can be changed."""
 
+import re
+
 import pytest
 from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 
+from app.domain.events import StudyChanged
 from app.domain.ledger import first_break
-from app.domain.studies import Configuration, Study
+from app.domain.studies import Configuration, Study, StudyState, Theory
 from app.storage import ledger, studies
 from app.storage.database import Database
 from app.storage.tables import events
 from tests.conftest import OPERATOR
+
+OFFSETS = (0.1, -0.0, 1e300)
 
 FORBIDDEN = {
     "an update": "UPDATE events SET reason = 'nicer' WHERE seq = 1",
@@ -23,8 +28,9 @@ def study(database: Database) -> Study:
     with database.write() as connection:
         made = studies.create(connection, "s", Configuration())
         assert made is not None
-        for value in (0.1, -0.0, 1e300):
-            made = ledger.append(connection, made, OPERATOR, "tried", {"value": value}, "why ü")
+        for offset in OFFSETS:
+            event = StudyChanged(StudyState.ACTIVE, Configuration(theory=Theory(offset=offset)))
+            made = ledger.append(connection, made, OPERATOR, event, "why ü")
         return made
 
 
@@ -37,8 +43,8 @@ def test_history_cannot_be_altered(database: Database, study: Study, statement: 
     with pytest.raises(DBAPIError, match="the ledger is append-only"):
         alter()
     with database.read() as connection:
-        assert first_break("s", ledger.read(connection, study)) is None
-        assert len(list(ledger.read(connection, study))) == 3
+        assert first_break("s", ledger.read(connection, study.id)) is None
+        assert len(list(ledger.read(connection, study.id))) == 3
 
 
 def test_history_cannot_be_truncated(database: Database, study: Study) -> None:
@@ -53,9 +59,13 @@ def test_history_cannot_be_truncated(database: Database, study: Study) -> None:
 
 def test_what_was_appended_comes_back_as_a_sound_chain(database: Database, study: Study) -> None:
     with database.read() as connection:
-        found = list(ledger.read(connection, study))
+        found = list(ledger.read(connection, study.id))
         assert first_break("s", found) is None
-        assert [event.payload for event in found] == ['{"value":0.1}', '{"value":-0.0}', '{"value":1e+300}']
+        texts = [re.search(r'"offset":([^,}]+)', entry.payload) for entry in found]
+        assert [text[1] for text in texts if text] == ["0.1", "-0.0", "1e+300"]
+        assert [repr(entry.event()) for entry in found] == [
+            repr(StudyChanged(StudyState.ACTIVE, Configuration(theory=Theory(offset=offset)))) for offset in OFFSETS
+        ]
         assert (found[-1].seq, found[-1].hash) == (study.seq, study.head)
         assert studies.find(connection, "s") == study
 
@@ -68,10 +78,10 @@ def test_an_edit_that_went_around_the_triggers_is_found(database: Database, stud
             connection.execute(text("ALTER TABLE events DISABLE TRIGGER ALL"))
         connection.execute(text("UPDATE events SET payload = '{}' WHERE seq = 1"))
     with database.read() as connection:
-        assert first_break("s", list(ledger.read(connection, study))) == 1
+        assert first_break("s", list(ledger.read(connection, study.id))) == 1
 
 
 def test_events_are_read_in_pages(database: Database, study: Study) -> None:
     with database.read() as connection:
-        assert [event.seq for event in ledger.read(connection, study, after=1, limit=1)] == [2]
+        assert [entry.seq for entry in ledger.read(connection, study.id, after=1, limit=1)] == [2]
         assert connection.execute(select(events.c.seq).order_by(events.c.seq)).scalars().all() == [1, 2, 3]

@@ -6,11 +6,13 @@ import pytest
 
 from app.domain.access import Key, Role
 from app.domain.candidates import Column
-from app.domain.studies import Configuration, Direction, Study, StudyState
+from app.domain.studies import Configuration, Direction, Objective, Study, StudyState
 from app.storage import keys, studies
 from app.storage.database import Database
 
-CONFIGURATION = Configuration(Direction.MINIMIZE, "what ü", "yield", "%", seed=2**63 - 1)
+CONFIGURATION = Configuration(
+    objectives=(Objective("yield", "%", Direction.MINIMIZE),), description="what ü", seed=2**63 - 1
+)
 
 
 @pytest.fixture

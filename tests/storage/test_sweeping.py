@@ -9,11 +9,11 @@ from fastapi.testclient import TestClient
 from sqlalchemy import delete, func, select
 
 from app.cli.serving import tidy
-from app.services import candidates
+from app.services.workflows import upload
 from app.settings import Settings
 from app.storage import blobs, sweeping
 from app.storage.database import Database
-from app.storage.tables import blob_chunks, engine_states
+from app.storage.tables import blob_chunks, snapshots
 from app.storage.tables import blobs as headers
 from tests.api.lab import Lab
 
@@ -85,7 +85,7 @@ def test_what_a_death_cut_off_goes(database: Database) -> None:
 
 
 def test_snapshots_of_deleted_studies_go(lab: Lab, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.services.bridge.models.WORTH_KEEPING", 0.0)
+    monkeypatch.setattr("app.compute.models.WORTH_SAVING", 0.0)
     lab.begin()
     uploaded = counted(database)
     lab.work(2)
@@ -95,7 +95,7 @@ def test_snapshots_of_deleted_studies_go(lab: Lab, database: Database, monkeypat
     sweeping.sweep(database, ALL)
     assert counted(database) == uploaded
     with database.read() as connection:
-        assert connection.execute(select(engine_states)).all() == []
+        assert connection.execute(select(snapshots)).all() == []
 
 
 def test_a_sweep_while_an_array_is_stored(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_a_sweep_between_an_array_and_its_name(
     lab: Lab, database: Database, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     """The upload stores it again."""
-    store, swept = candidates._store, once(lambda: sweeping.sweep(database, ALL))
+    store, swept = upload._store_arrays, once(lambda: sweeping.sweep(database, ALL))
     lab.client.put(lab.path, json={})
 
     def stored_and_swept(*given: Any) -> Any:
@@ -120,7 +120,7 @@ def test_a_sweep_between_an_array_and_its_name(
         swept()
         return named
 
-    monkeypatch.setattr(candidates, "_store", stored_and_swept)
+    monkeypatch.setattr(upload, "_store_arrays", stored_and_swept)
     answer = getattr(lab.client, method)(f"{lab.path}/candidates", content="key,q\nx,1\ny,2\n", headers=CSV)
     assert answer.status_code == 201, answer.text
     assert [one["key"] for one in lab.get("candidates")["candidates"]] == ["x", "y"]

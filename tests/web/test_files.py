@@ -1,4 +1,4 @@
-"""The page's files: what is there is served as what it is, cached by its content, and nothing else is."""
+"""The page's files: each is served as what it is and cached by its content; nothing else is served."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,12 @@ from tests.conftest import on_sqlite
 from tests.server import ROOT
 
 FOLDER = ROOT / "app" / "web"
-FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file())
+SERVED = {".html", ".css", ".js", ".svg"}
+FILES = sorted(
+    path.relative_to(FOLDER).as_posix()
+    for path in FOLDER.rglob("*")
+    if path.suffix in SERVED and "node_modules" not in path.parts
+)
 PAGES = ("/", "/create", "/studies/a", "/studies/a/map", "/studies/a/bench", "/studies/a/bench/bench-1", "/docs")
 
 
@@ -45,6 +50,8 @@ def test_every_file_is_served_and_known_again(anonymous: TestClient) -> None:
         "/web//etc/passwd",
         "/web/js",
         "/web/none.js",
+        "/web/package.json",
+        "/web/node_modules/@biomejs/biome/package.json",
         "/studies/a/none",
     ],
 )

@@ -27,17 +27,17 @@ def test_a_study_from_a_csv_file_its_first_batch_and_its_first_results(
 ) -> None:
     assert postgres_backed.key
     page = window(postgres_backed.address).sign_in(postgres_backed.key)
-    expect(page.get_by_text("No study yet")).to_be_visible()
+    expect(page.get_by_text("No studies yet")).to_be_visible()
     page.get_by_role("link", name="New study").first.click()
     page.locator("input[type=file]").set_input_files(candidates_file)
     expect(page.get_by_text("20 candidates, 3 features")).to_be_visible()
     page.get_by_label("Role of batch no").select_option("attribute")
     expect(page.get_by_text("20 candidates, 2 features")).to_be_visible()
     expect(page.get_by_label("Name")).to_have_value("screen-one")
-    page.get_by_label("Measured", exact=False).first.fill("yield")
+    page.get_by_label("Measured quantity").fill("yield")
     page.get_by_label("Unit").fill("%")
     page.get_by_role("button", name="Create the study").click()
-    expect(page.get_by_text("Nothing is measured yet.")).to_be_visible()
+    expect(page.get_by_text("Nothing has been measured yet.")).to_be_visible()
     ask_on_the_page(page, "bench-1", 3)
     rows = page.locator(".bench-row")
     for number in range(rows.count()):
@@ -140,8 +140,8 @@ def test_a_wrong_value_is_corrected_with_a_reason_and_a_broken_vial_fails(
     page.get_by_label(f"yield of {first}", exact=True).fill("930")
     page.keyboard.press("Enter")
     page.get_by_role("button", name=f"Correct the value of {first}").click()
-    page.get_by_label("Right value").fill("93.0")
-    page.get_by_label("Why").fill("missed the point")
+    page.get_by_label("New value").fill("93.0")
+    page.get_by_label("Reason").fill("missed the point")
     page.get_by_role("button", name="Correct", exact=True).click()
     expect(page.locator(".slot.saved")).to_contain_text("93")
     expect(page.locator(".slot.saved")).to_contain_text("corrected")
@@ -149,10 +149,10 @@ def test_a_wrong_value_is_corrected_with_a_reason_and_a_broken_vial_fails(
     page.get_by_label("What happened").fill("vial broke")
     page.get_by_role("button", name="Mark as failed").click()
     expect(page.get_by_text("Marked as failed.")).to_be_visible()
-    page.get_by_role("button", name=f"Give {third} up").click()
-    page.get_by_label("Why").fill("no time")
-    page.get_by_role("dialog").get_by_role("button", name="Give up").click()
-    expect(page.get_by_text("Given up.")).to_be_visible()
+    page.get_by_role("button", name=f"Abandon {third}").click()
+    page.get_by_label("Reason").fill("no time")
+    page.get_by_role("dialog").get_by_role("button", name="Abandon").click()
+    expect(page.get_by_text("Abandoned.")).to_be_visible()
     expect(page.get_by_text("Batch 1 is complete")).to_be_visible()
     history = scene.send("GET", f"/v1/studies/{study}/observations/1")["observations"]
     assert [(one["value"], one["reason"]) for one in history] == [(930.0, None), (93.0, "missed the point")]
@@ -162,19 +162,19 @@ def test_a_filled_sheet_is_checked_before_it_is_saved(window: Open, scene: Scene
     suggestions = scene.ask(study, "b", min_size=3, max_size=3)["suggestions"]
     page = window().sign_in(scene.key, f"/studies/{study}/bench/b")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Sheet", exact=True).click()
+        page.get_by_role("link", name="Download sheet").click()
     sheet = Path(download.value.path()).read_text()
     assert sheet.startswith("suggestion,replicate,key")
     wrong, right = tmp_path / "wrong.csv", tmp_path / "right.csv"
     wrong.write_text(f"suggestion,value\n{suggestions[0]['suggestion']},much\n")
     right.write_text("suggestion,value\n" + "".join(f"{one['suggestion']},5{n}\n" for n, one in enumerate(suggestions)))
-    page.get_by_role("button", name="Upload").click()
+    page.get_by_role("button", name="Upload sheet").click()
     page.locator("dialog input[type=file]").set_input_files(wrong)
     expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("Row 2")
     page.locator("dialog input[type=file]").set_input_files(right)
     expect(page.get_by_text("3 new values")).to_be_visible()
     assert scene.send("GET", f"/v1/studies/{study}/observations")["observations"] == []
-    page.get_by_role("button", name="Save 3 lines").click()
+    page.get_by_role("button", name="Save 3 rows").click()
     expect(page.get_by_text("Batch 1 is complete")).to_be_visible()
 
 
@@ -193,9 +193,9 @@ def test_candidates_are_sorted_filtered_pinned_and_switched_off(window: Open, sc
     expect(page.get_by_text("1 candidate of 20")).to_be_visible()
     page.get_by_role("button", name="Pin A20").click()
     expect(page.locator(".pins .tr")).to_contain_text("A20")
-    page.locator(".rows:not(.pins)").get_by_role("button", name="Switch A20 off").click()
-    page.get_by_label("Why").fill("out of stock")
-    page.get_by_role("button", name="Switch off", exact=True).click()
+    page.locator(".rows:not(.pins)").get_by_role("button", name="Mark A20 as unavailable").click()
+    page.get_by_label("Reason").fill("out of stock")
+    page.get_by_role("button", name="Mark as unavailable", exact=True).click()
     expect(rows.first).to_contain_text("out of stock")
     assert scene.send("GET", f"/v1/studies/{study}/candidates/A20")["reason"] == "out of stock"
 
@@ -214,23 +214,39 @@ def test_the_history_can_be_replayed_and_verified_and_read(window: Open, scene: 
     scene.ask(study, "b", min_size=2, max_size=2)
     page = window().sign_in(scene.key, f"/studies/{study}/batches")
     page.get_by_role("button", name="Compute batch 1 again").click()
-    expect(page.get_by_text("the same, bit for bit")).to_be_visible()
+    expect(page.get_by_text("identical, bit for bit")).to_be_visible()
     page.get_by_role("button", name="Verify the ledger").click()
-    expect(page.get_by_text("is sound")).to_be_visible()
+    expect(page.get_by_text("are intact")).to_be_visible()
     page.get_by_role("link", name="Timeline").click()
-    expect(page.get_by_text("Batch 1 for b")).to_be_visible()
+    expect(page.locator(".timeline li")).to_have_count(3)
     scene.report(study, {"candidate": "A3", "value": 3.5})
-    expect(page.get_by_text("1 result reported")).to_be_visible()
+    expect(page.locator(".timeline li")).to_have_count(4)
     page.get_by_role("link", name="Map").click()
-    page.get_by_label("Across").select_option("temperature")
+    page.get_by_label("Horizontal").select_option("temperature")
     page.locator("label", has_text="Colour").locator("select").select_option("std")
     expect(page.locator(".legend")).to_contain_text("uncertainty")
+
+
+def test_the_timeline_shows_the_words_of_an_event_or_else_its_type(window: Open, scene: Scene, study: str) -> None:
+    scene.ask(study, "b", min_size=2, max_size=2)
+
+    def add_words(route: Route) -> None:
+        answer = route.fetch().json()
+        answer["events"][-1]["words"] = "Batch 1 issued to b: 2 suggestions"
+        answer["events"][0].pop("words", None)
+        route.fulfill(json=answer)
+
+    opened = window()
+    opened.page.route(re.compile(r"/events\?"), add_words)
+    page = opened.sign_in(scene.key, f"/studies/{study}/events")
+    expect(page.locator(".timeline li").first).to_contain_text("Batch 1 issued to b: 2 suggestions by you")
+    expect(page.locator(".timeline li").last).to_contain_text("Study created by you")
 
 
 def test_a_study_is_paused_with_a_reason_and_resumed(window: Open, scene: Scene, study: str) -> None:
     page = window().sign_in(scene.key, f"/studies/{study}/settings")
     page.get_by_role("button", name="Pause").click()
-    page.get_by_label("Why").fill("holidays")
+    page.get_by_label("Reason").fill("holidays")
     page.get_by_role("dialog").get_by_role("button", name="Pause").click()
     expect(page.locator(".head .chip")).to_have_text("paused")
     expect(page.get_by_role("button", name="Ask for a batch")).to_have_count(0)

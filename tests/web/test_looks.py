@@ -23,7 +23,7 @@ def worked(scene: Scene, study: str) -> str:
 
 def test_what_a_role_may_not_do_is_not_shown(window: Open, scene: Scene, worked: str) -> None:
     page = window().sign_in(scene.new_key("dashboard", worked), f"/studies/{worked}/settings")
-    expect(page.get_by_role("heading", name="Life")).to_be_visible()
+    expect(page.get_by_role("heading", name="Status")).to_be_visible()
     for name in ("Ask for a batch", "Pause", "Archive", "Change"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)
     expect(page.get_by_role("link", name="Bench")).to_have_count(0)
@@ -31,7 +31,7 @@ def test_what_a_role_may_not_do_is_not_shown(window: Open, scene: Scene, worked:
     expect(page.get_by_role("link", name=worked)).to_be_visible()
     expect(page.get_by_role("link", name="New study")).to_have_count(0)
     page.goto("/create")
-    expect(page.get_by_text("Your role may not do this")).to_be_visible()
+    expect(page.get_by_text("Your key does not allow this")).to_be_visible()
     page.goto(f"/studies/{worked}/bench/b")
     expect(page.locator(".bench-row").first).to_be_visible()
     expect(page.locator(".bench-row input")).to_have_count(0)
@@ -47,9 +47,9 @@ def test_a_technician_reports_and_does_not_ask(window: Open, scene: Scene, worke
 
 def test_a_study_that_is_not_granted_cannot_be_told_from_none(window: Open, scene: Scene, worked: str) -> None:
     page = window().sign_in(scene.new_key("scientist"), f"/studies/{worked}")
-    expect(page.get_by_text("Nothing to see here")).to_be_visible()
+    expect(page.get_by_text("Study not found")).to_be_visible()
     page.goto("/studies/never-was")
-    expect(page.get_by_text("Nothing to see here")).to_be_visible()
+    expect(page.get_by_text("Study not found")).to_be_visible()
 
 
 def test_a_wrong_key_is_told_and_signing_out_leaves_nothing(window: Open, scene: Scene) -> None:
@@ -59,7 +59,7 @@ def test_a_wrong_key_is_told_and_signing_out_leaves_nothing(window: Open, scene:
     page.get_by_label("Your key").fill("nb_000000000000_" + "A" * 43)
     opened.offline = True  # the browser reports the 401 on its console
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("not a key")
+    expect(page.get_by_role("alert")).to_contain_text("does not accept this key")
     opened.offline = False
     opened.sign_in(scene.key)
     page.get_by_role("button", name="Sign out").click()

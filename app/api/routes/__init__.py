@@ -1,11 +1,8 @@
-"""The addresses, one module per noun. A route reads, calls one use case and shapes the answer."""
-
-from starlette.responses import Response
+"""The addresses, one module per noun. A route reads, calls one use case or workflow, and shapes the answer."""
 
 from app.api import problems
-from app.domain.answers import Answer
 
-# Any operation under /v1 may answer these.
+# The problems that any operation under /v1 may answer with …
 COMMON = problems.documented(
     "malformed-json",
     "json-limits",
@@ -23,11 +20,7 @@ COMMON = problems.documented(
     "body-too-slow",
     "too-many-requests",
 )
-# … and these if it writes …
+# … those of an operation that writes …
 WRITES = problems.documented("invalid-input", "idempotency-key-reused", "outcome-unknown", "storage-full")
-# … and these if it is about one study.
-OF_A_STUDY = problems.documented("study-not-found", "study-deleted")
-
-
-def respond(answer: Answer) -> Response:
-    return Response(answer.body, answer.status, dict(answer.headers))
+# … and those of an operation on one study.
+OF_A_STUDY = problems.documented("study-not-found", "study-deleted", "unreadable-event")

@@ -7,18 +7,19 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from starlette.responses import FileResponse, Response
 
-from app.api.dependencies import AtLength, CanExport, Known
-from app.api.downloads import download
+from app.api.bodies import Spooled, spooled, uploading
+from app.api.dependencies import CanExport, ResourcesDep, RunLong
 from app.api.problems import documented
-from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
+from app.api.responses import download, respond
+from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.routes.studies import created
 from app.api.schemas.shape import Name
 from app.api.schemas.studies import StudyOut
-from app.api.spooling import Spooled, spooled, uploading
 from app.domain.access import Scope
 from app.domain.errors import UnsupportedMediaType
-from app.services import archive, restore
-from app.services.transactions import Writing
+from app.services.transactions import WriteTransactions
+from app.services.use_cases.archive import write_archive
+from app.services.workflows.import_archive import import_archive
 
 router = APIRouter(prefix="/v1", tags=["archives"], responses=COMMON)
 
@@ -32,28 +33,28 @@ _BINARY = {ZIP: {"schema": {"type": "string", "format": "binary"}}}
     response_class=FileResponse,
     responses=OF_A_STUDY | {200: {"content": _BINARY, "description": "The archive"}},
 )
-async def export_study(study: Name, read: CanExport, known: Known, at_length: AtLength) -> Response:
+async def export_study(study: Name, tx: CanExport, resources: ResourcesDep, run_long: RunLong) -> Response:
     def write(path: Path) -> None:
-        read(archive.write_archive, known, study, path)
+        tx.read(write_archive, resources, study, path)
 
-    return await at_length(lambda: download(write, ZIP, f"{study}.nextbatch.zip"))
+    return await run_long(lambda: download(write, ZIP, f"{study}.nextbatch.zip"))
 
 
 @router.post(
     "/archives",
-    summary="Take in a study from its archive",
+    summary="Import a study from its archive",
     response_model=StudyOut,
     responses=WRITES
     | documented("study-exists", "study-deleted", "study-not-found", "unsupported-media-type")
-    | {201: {"model": StudyOut, "description": "Taken in"}},
+    | {201: {"model": StudyOut, "description": "Imported"}},
     openapi_extra={"requestBody": {"required": True, "content": _BINARY}},
 )
 async def import_study(
     body: Annotated[Spooled, Depends(spooled(Scope.MANAGE))],
-    known: Known,
-    write: Annotated[Writing, uploading(Scope.MANAGE)],
-    at_length: AtLength,
+    resources: ResourcesDep,
+    tx: Annotated[WriteTransactions, uploading(Scope.MANAGE)],
+    run_long: RunLong,
 ) -> Response:
     if body.media_type != ZIP:
-        raise UnsupportedMediaType(f"An archive comes as {ZIP}.")
-    return respond(await at_length(partial(restore.take_in, known, write, body.files[""], created)))
+        raise UnsupportedMediaType(f"Send the archive as {ZIP}.")
+    return respond(await run_long(partial(import_archive, resources, tx, body.files[""], created)))

@@ -7,10 +7,12 @@ from fastapi import APIRouter, Path, Query
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from app.api.dependencies import Askers, CanAsk, CanRead, Known
+from app.api.bodies import StrictRoute
+from app.api.dependencies import AskLimit, CanAsk, CanRead, ResourcesDep
 from app.api.limits import finished
 from app.api.problems import documented
-from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
+from app.api.responses import answer, respond
+from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.schemas.batches import (
     AskIn,
     BatchOut,
@@ -19,21 +21,22 @@ from app.api.schemas.batches import (
     ComputingOut,
     batch_brief,
     batch_out,
-    suggestion_out,
+    bench_out,
 )
-from app.api.schemas.shape import Name, Reason, answer
-from app.api.strict_json import StrictRoute
-from app.domain.answers import Answer
+from app.api.schemas.shape import Name, Reason
 from app.domain.batches import BatchState, SuggestionState
-from app.services import ask, batches, sheets
-from app.services.ask import Asked
-from app.services.intake.csv_rows import csv_text
+from app.services.intake.csv_writing import csv_text
+from app.services.intake.sheets import sheet_of
+from app.services.transactions import Answer
+from app.services.use_cases import batches
+from app.services.use_cases.batches import BatchDetails
+from app.services.workflows.ask import ask
 
 router = APIRouter(
     prefix="/v1/studies/{study}", tags=["batches"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
 )
 
-Number = Annotated[int, Path(ge=1, lt=2**31, description="The batch's number.")]
+BatchNumber = Annotated[int, Path(ge=1, lt=2**31, description="The batch's number.")]
 _NOT_FOUND = documented("not-found", "study-not-found", "batch-not-found")
 
 
@@ -49,33 +52,35 @@ _NOT_FOUND = documented("not-found", "study-not-found", "batch-not-found")
         202: {"model": ComputingOut, "description": "Ask again"},
     },
 )
-async def ask_for_batch(study: Name, wanted: AskIn, known: Known, write: CanAsk, askers: Askers) -> Response:
-    with askers.place(write.actor.key.id, "More ask than the server can answer soon; try again."):
-        job = await run_in_threadpool(ask.ask, known, write, study, wanted.request(), _asked)
+async def ask_for_batch(
+    study: Name, wanted: AskIn, resources: ResourcesDep, tx: CanAsk, ask_limit: AskLimit
+) -> Response:
+    with ask_limit.slot(tx.actor.key.id, "More workers ask than the server can answer soon. Try again."):
+        job = await run_in_threadpool(ask, resources, tx, study, wanted.request(), _batch)
         await finished(job, wanted.wait)
     if job.done():
         return respond(job.result())
-    look = f"/v1/studies/{study}/batches?worker={wanted.worker}&state=open"
-    return respond(answer(ComputingOut(), 202, location=look, retry_after="5"))
+    location = f"/v1/studies/{study}/batches?worker={wanted.worker}&state=open"
+    return respond(answer(ComputingOut(), 202, location=location, retry_after="5"))
 
 
 @router.get("/batches", summary="The history of batches")
 def list_batches(
     study: Name,
-    read: CanRead,
+    tx: CanRead,
     state: BatchState | None = None,
     worker: Annotated[Name | None, Query()] = None,
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> BatchPage:
-    page = read(batches.list_batches, study, after, limit, state, worker)
+    page = tx.read(batches.list_batches, study, after, limit, state, worker)
     following = page[-1].number if len(page) == limit else None
     return BatchPage(batches=tuple(batch_brief(batch) for batch in page), next=following)
 
 
 @router.get("/batches/{number}", summary="Read a batch", response_model=BatchOut, responses=_NOT_FOUND)
-def read_batch(study: Name, number: Number, read: CanRead, known: Known) -> BatchOut:
-    return batch_out(read(batches.read_batch, known, study, number))
+def read_batch(study: Name, number: BatchNumber, tx: CanRead, resources: ResourcesDep) -> BatchOut:
+    return batch_out(tx.read(batches.read_batch, resources, study, number))
 
 
 @router.get(
@@ -86,13 +91,13 @@ def read_batch(study: Name, number: Number, read: CanRead, known: Known) -> Batc
 )
 def read_sheet(
     study: Name,
-    number: Number,
-    read: CanRead,
-    known: Known,
+    number: BatchNumber,
+    tx: CanRead,
+    resources: ResourcesDep,
     decimal: Literal["point", "comma"] = "point",
     bom: Annotated[bool, Query(description="Begin with a byte order mark, for some spreadsheet programs.")] = False,
 ) -> Response:
-    header, rows = sheets.sheet_of(read(batches.read_batch, known, study, number))
+    header, rows = sheet_of(tx.read(batches.read_batch, resources, study, number))
 
     def pieces() -> Iterator[str]:
         yield "\ufeff" if bom else ""
@@ -109,22 +114,25 @@ def read_sheet(
     responses=WRITES | _NOT_FOUND,
 )
 def close_batch(
-    study: Name, number: Number, known: Known, write: CanAsk, reason: Annotated[Reason | None, Query()] = None
+    study: Name,
+    number: BatchNumber,
+    resources: ResourcesDep,
+    tx: CanAsk,
+    reason: Annotated[Reason | None, Query()] = None,
 ) -> Response:
-    return respond(write.once(_asked, batches.close, known, study, number, reason))
+    return respond(tx.write_once(batches.close, resources, study, number, reason, answer=_batch))
 
 
 @router.get("/suggestions", summary="What is on a worker's bench")
 def list_suggestions(
     study: Name,
-    read: CanRead,
-    known: Known,
+    tx: CanRead,
+    resources: ResourcesDep,
     state: SuggestionState = SuggestionState.PENDING,
     worker: Annotated[Name | None, Query()] = None,
 ) -> BenchOut:
-    bench = read(batches.bench, known, study, state, worker)
-    return BenchOut(suggestions=tuple(suggestion_out(one, bench.candidates) for one in bench.suggestions))
+    return bench_out(tx.read(batches.bench, resources, study, state, worker))
 
 
-def _asked(asked: Asked) -> Answer:
-    return answer(batch_out(asked), 201 if asked.new else 200)
+def _batch(details: BatchDetails) -> Answer:
+    return answer(batch_out(details), 201 if details.new else 200)

@@ -7,33 +7,33 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
-from app.api.dependencies import AtLength, CanManage, CanRead, Known
-from app.api.downloads import download
+from app.api.bodies import Spooled, StrictRoute, candidate_files, spooled, uploading
+from app.api.dependencies import CanManage, CanRead, ResourcesDep, RunLong
 from app.api.problems import documented
-from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
+from app.api.responses import answer, download, respond
+from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.schemas.candidates import (
     CandidateChange,
     CandidateOut,
-    CandidatePage,
-    ReceiptOut,
+    CandidatePageOut,
+    UploadReceiptOut,
     candidate_out,
     page_out,
     receipt_out,
 )
-from app.api.schemas.shape import Name, answer
-from app.api.spooling import Spooled, candidate_files, spooled, uploading
-from app.api.strict_json import StrictRoute
+from app.api.schemas.shape import Name
 from app.domain.access import Actor, Scope
-from app.domain.answers import Answer
-from app.domain.candidates import Kind
-from app.services import candidate_page, candidates
-from app.services.candidate_set import Candidate
-from app.services.candidates import Receipt
-from app.services.intake.csv_rows import csv_text
-from app.services.intake.declared import Declared
+from app.domain.candidates import Candidate, ColumnKind
+from app.services.intake.columns import Declared
+from app.services.intake.csv_writing import csv_text
+from app.services.intake.uploads import READERS, Upload
 from app.services.resources import Resources
-from app.services.transactions import Reading, Writing
-from app.services.uploads import READERS, Upload
+from app.services.transactions import Answer, ReadTransactions, WriteTransactions
+from app.services.use_cases import candidates
+from app.services.use_cases.candidates import CandidateQuery
+from app.services.workflows import upload as uploads
+from app.services.workflows.summarise import predict
+from app.services.workflows.upload import UploadReceipt
 
 router = APIRouter(
     prefix="/v1/studies/{study}/candidates",
@@ -42,14 +42,14 @@ router = APIRouter(
     responses=COMMON | OF_A_STUDY | documented("not-found", "study-not-found"),
 )
 
-Key = Annotated[str, Path(min_length=1, max_length=200, description="The candidate's own key.")]
+CandidateKey = Annotated[str, Path(min_length=1, max_length=200, description="The candidate's own key.")]
 Names = Annotated[list[str], Query()]
 
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": (
-            "A CSV file; a `.npy` matrix (alone, or in a form as `features` with the file `keys`, a key a line); "
+            "A CSV file; a `.npy` matrix (alone, or in a form as `features` with the file `keys`, one key per line); "
             "Parquet or Arrow; or JSON: `candidates` lists them, `parameters` describes a grid or a space."
         ),
         "content": {
@@ -90,71 +90,71 @@ async def uploaded(
     column: Annotated[Names, Query(description="Names of a `.npy` file's columns, in order.")] = [],  # noqa: B006
 ) -> Upload:
     media_type, path, keys = candidate_files(body)
-    kinds: dict[str, Kind] = dict.fromkeys(text, "text")
+    kinds: dict[str, ColumnKind] = dict.fromkeys(text, "text")
     declared = Declared(key=key, roles=dict.fromkeys(attribute, "attribute"), kinds=kinds)
     return Upload(media_type, path, declared, keys, tuple(column) or None)
 
 
 Uploaded = Annotated[Upload, Depends(uploaded)]
-CanUpload = Annotated[Writing, uploading(Scope.MANAGE)]
+CanUpload = Annotated[WriteTransactions, uploading(Scope.MANAGE)]
 DryRun = Annotated[bool, Query(description="Check everything, store nothing.")]
 
 
 @router.put(
     "",
     summary="Upload the list of candidates",
-    response_model=ReceiptOut,
-    responses=_UPLOADS | _INVALID | {201: {"model": ReceiptOut, "description": "Stored"}},
+    response_model=UploadReceiptOut,
+    responses=_UPLOADS | _INVALID | {201: {"model": UploadReceiptOut, "description": "Stored"}},
     openapi_extra=BODY,
 )
 async def upload(
-    study: Name, body: Uploaded, known: Known, write: CanUpload, at_length: AtLength, dry_run: DryRun = False
+    study: Name, body: Uploaded, resources: ResourcesDep, tx: CanUpload, run_long: RunLong, dry_run: DryRun = False
 ) -> Response:
-    work = partial(candidates.upload, known, write, study, body, dry_run=dry_run, render=_receipt)
-    return respond(await at_length(work))
+    work = partial(uploads.upload, resources, tx, study, body, dry_run=dry_run, answer=_receipt)
+    return respond(await run_long(work))
 
 
 @router.post(
     "",
     summary="Add candidates to the list",
-    response_model=ReceiptOut,
-    responses=_UPLOADS | _INVALID | {201: {"model": ReceiptOut, "description": "Stored"}},
+    response_model=UploadReceiptOut,
+    responses=_UPLOADS | _INVALID | {201: {"model": UploadReceiptOut, "description": "Stored"}},
     openapi_extra=BODY,
 )
 async def append(
-    study: Name, body: Uploaded, known: Known, write: CanUpload, at_length: AtLength, dry_run: DryRun = False
+    study: Name, body: Uploaded, resources: ResourcesDep, tx: CanUpload, run_long: RunLong, dry_run: DryRun = False
 ) -> Response:
-    work = partial(candidates.append, known, write, study, body, dry_run=dry_run, render=_receipt)
-    return respond(await at_length(work))
+    work = partial(uploads.append, resources, tx, study, body, dry_run=dry_run, answer=_receipt)
+    return respond(await run_long(work))
 
 
-async def wanted(
+async def candidate_query(
     offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
     sort: Annotated[str, Query(description="A column; with `-` before it for falling order.")] = "",
     available: bool | None = None,
     search: Annotated[str, Query(max_length=200, description="A part of the key.")] = "",
-    posterior: Annotated[bool, Query(description="With what the model believes; sortable too.")] = False,
+    posterior: Annotated[bool, Query(description="With what the model says of each candidate; sortable, too.")] = False,
     where: Annotated[Names, Query(description="`column=value`, `column>=number` …; all must hold.")] = [],  # noqa: B006
-) -> candidate_page.Query:
-    return candidate_page.Query(offset, limit, sort, available, search, posterior, tuple(where))
+) -> CandidateQuery:
+    return CandidateQuery(offset, limit, sort, available, search, posterior, tuple(where))
 
 
 @router.get(
     "",
     summary="A page of candidates, sorted and filtered; or all of them as CSV",
-    response_model=CandidatePage,
+    response_model=CandidatePageOut,
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "Candidates"}},
 )
 async def list_candidates(
     study: Name,
-    read: CanRead,
-    known: Known,
-    at_length: AtLength,
-    query: Annotated[candidate_page.Query, Depends(wanted)],
+    tx: CanRead,
+    resources: ResourcesDep,
+    run_long: RunLong,
+    query: Annotated[CandidateQuery, Depends(candidate_query)],
     format: Literal["json", "csv"] = "json",  # noqa: A002
 ) -> Response:
-    return await at_length(partial(_page if format == "json" else _table, study, read, known, query))
+    return await run_long(partial(_page if format == "json" else _table, study, tx, resources, query))
 
 
 @router.get(
@@ -163,8 +163,8 @@ async def list_candidates(
     response_model=CandidateOut,
     responses=documented("candidate-not-found", "study-not-found"),
 )
-def read_candidate(study: Name, key: Key, read: CanRead, known: Known) -> CandidateOut:
-    return candidate_out(read(candidates.read_one, known, study, key))
+def read_candidate(study: Name, key: CandidateKey, tx: CanRead, resources: ResourcesDep) -> CandidateOut:
+    return candidate_out(tx.read(candidates.read_one, resources, study, key))
 
 
 @router.patch(
@@ -173,29 +173,33 @@ def read_candidate(study: Name, key: Key, read: CanRead, known: Known) -> Candid
     response_model=CandidateOut,
     responses=WRITES | documented("candidate-not-found", "study-not-found", "study-not-active"),
 )
-def change_candidate(study: Name, key: Key, change: CandidateChange, known: Known, write: CanManage) -> Response:
-    return respond(write.once(_one, candidates.switch, known, study, key, change.available, change.reason))
+def change_candidate(
+    study: Name, key: CandidateKey, change: CandidateChange, resources: ResourcesDep, tx: CanManage
+) -> Response:
+    return respond(
+        tx.write_once(candidates.switch, resources, study, key, change.available, change.reason, answer=_candidate)
+    )
 
 
-def _page(study: str, read: Reading, known: Resources, query: candidate_page.Query) -> Response:
-    believed = candidate_page.belief(known, read, study, query)
-    return respond(answer(page_out(read(candidate_page.read_page, known, study, query, believed))))
+def _page(study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery) -> Response:
+    predictions = predict(resources, tx, study) if query.posterior else None
+    return respond(answer(page_out(tx.read(candidates.read_page, resources, study, query, predictions))))
 
 
-def _table(study: str, read: Reading, known: Resources, query: candidate_page.Query) -> Response:
-    believed = candidate_page.belief(known, read, study, query)
+def _table(study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery) -> Response:
+    predictions = predict(resources, tx, study) if query.posterior else None
 
     def write(connection: Any, actor: Actor, path: FilePath) -> None:
-        rows = candidate_page.table_rows(connection, actor, known, study, query, believed)
+        rows = candidates.table_rows(connection, actor, resources, study, query, predictions)
         with path.open("w", encoding="utf-8", newline="") as file:
             file.writelines(csv_text([str(name) for name in next(rows)], rows))
 
-    return download(lambda path: read(write, path), "text/csv; charset=utf-8")
+    return download(lambda path: tx.read(write, path), "text/csv; charset=utf-8")
 
 
-def _receipt(receipt: Receipt) -> Answer:
+def _receipt(receipt: UploadReceipt) -> Answer:
     return answer(receipt_out(receipt), 201 if receipt.stored else 200)
 
 
-def _one(candidate: Candidate) -> Answer:
+def _candidate(candidate: Candidate) -> Answer:
     return answer(candidate_out(candidate))

@@ -1,16 +1,16 @@
-"""/v1/candidates/check: what a list would be, before there is a study to upload it to."""
+"""/v1/candidates/check: check a list before there is a study to upload it to."""
 
 from functools import partial
 
 from fastapi import APIRouter
 
-from app.api.dependencies import AtLength, Known
+from app.api.dependencies import ResourcesDep, RunLong
 from app.api.problems import documented
 from app.api.routes import COMMON
 from app.api.routes.candidates import BODY, Uploaded
-from app.api.schemas.candidates import ReceiptOut, finding_out
+from app.api.schemas.candidates import UploadReceiptOut, finding_out
 from app.api.schemas.studies import ColumnOut
-from app.services import candidates
+from app.services.workflows.upload import check
 
 router = APIRouter(prefix="/v1/candidates", tags=["candidates"], responses=COMMON)
 
@@ -21,9 +21,9 @@ router = APIRouter(prefix="/v1/candidates", tags=["candidates"], responses=COMMO
     responses=documented("unsupported-media-type", "invalid-input", "invalid-candidates"),
     openapi_extra=BODY,
 )
-async def check_candidates(body: Uploaded, known: Known, at_length: AtLength) -> ReceiptOut:
-    table = await at_length(partial(candidates.check, known, body))
-    return ReceiptOut(
+async def check_candidates(body: Uploaded, resources: ResourcesDep, run_long: RunLong) -> UploadReceiptOut:
+    table = await run_long(partial(check, resources, body))
+    return UploadReceiptOut(
         stored=False,
         added=len(table),
         candidates=len(table),

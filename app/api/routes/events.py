@@ -9,15 +9,14 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
 from app.api.dependencies import CanRead
+from app.api.live import LedgerPoller, Streams
 from app.api.problems import documented
-from app.api.pulse import Pulse
 from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.reading import EventPage, event_out
 from app.api.schemas.shape import Name
-from app.api.streams import Streams
 from app.domain.errors import Refusal
-from app.services import events, studies
-from app.services.transactions import Reading
+from app.services.transactions import ReadTransactions
+from app.services.use_cases import events, studies
 
 router = APIRouter(prefix="/v1/studies/{study}/events", tags=["events"], responses=COMMON | OF_A_STUDY)
 
@@ -27,35 +26,39 @@ PAGE = 500
 @router.get("", summary="The ledger, oldest first")
 def list_events(
     study: Name,
-    read: CanRead,
+    tx: CanRead,
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> EventPage:
-    page = read(events.list_events, study, after, limit)
-    return EventPage(events=tuple(event_out(e) for e in page), next=page[-1].seq if len(page) == limit else None)
+    page = tx.read(events.list_events, study, after, limit)
+    return EventPage(
+        events=tuple(event_out(entry) for entry in page), next=page[-1].seq if len(page) == limit else None
+    )
 
 
 def beginning(
     study: Name,
-    read: CanRead,
+    tx: CanRead,
     last_event_id: Annotated[int | None, Header(ge=0, lt=2**31)] = None,
     after: Annotated[int | None, Query(ge=0, lt=2**31)] = None,
 ) -> int:
     """The event after which a stream begins. What is refused is refused here, before the first byte."""
-    newest = read(studies.find, study).seq
+    newest = tx.read(studies.find, study).seq
     seen = last_event_id if last_event_id is not None else after
     return newest if seen is None else seen
 
 
-async def pulse(request: Request) -> Pulse:
-    found: Pulse = request.app.state.pulse
-    return found
+async def get_poller(request: Request) -> LedgerPoller:
+    poller: LedgerPoller = request.app.state.poller
+    return poller
 
 
-async def placed(request: Request, read: CanRead, _seen: Annotated[int, Depends(beginning)]) -> AsyncIterator[Streams]:
-    """A place among the open streams, for as long as this one lasts."""
+async def stream_slot(
+    request: Request, tx: CanRead, _seen: Annotated[int, Depends(beginning)]
+) -> AsyncIterator[Streams]:
+    """A slot among the open streams, for as long as this one lasts."""
     streams: Streams = request.app.state.streams
-    with streams.place(read.actor.key.id):
+    with streams.slot(tx.actor.key.id):
         yield streams
 
 
@@ -68,26 +71,26 @@ async def placed(request: Request, read: CanRead, _seen: Annotated[int, Depends(
 )
 async def live_events(
     study: Name,
-    read: CanRead,
+    tx: CanRead,
     seen: Annotated[int, Depends(beginning)],
-    streams: Annotated[Streams, Depends(placed)],
-    pulse: Annotated[Pulse, Depends(pulse)],
+    streams: Annotated[Streams, Depends(stream_slot)],
+    poller: Annotated[LedgerPoller, Depends(get_poller)],
 ) -> AsyncIterator[ServerSentEvent]:
-    yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a line lost early is taken up
-    with suppress(Refusal):  # deleted, or not granted any more: there is nothing more to tell
-        async for event in _follow(read, streams, pulse, study, seen):
+    yield ServerSentEvent(comment="live", retry=2000, id=str(seen))  # so that a connection that breaks early can resume
+    with suppress(Refusal):  # the study was deleted, or the grant withdrawn: there is nothing more to send
+        async for event in _follow(tx, streams, poller, study, seen):
             yield event
 
 
 async def _follow(
-    read: Reading, streams: Streams, pulse: Pulse, study: str, seen: int
+    tx: ReadTransactions, streams: Streams, poller: LedgerPoller, study: str, seen: int
 ) -> AsyncIterator[ServerSentEvent]:
-    """Events as they are committed, by any process. (FastAPI sends a comment when there are none for a while.)"""
+    """Events as they are committed, by any process. (FastAPI sends a comment when none comes for a while.)"""
     while not streams.ending:
-        page = await run_in_threadpool(read, events.follow, study, seen, PAGE)
-        for event in page:
-            yield ServerSentEvent(id=str(event.seq), event=event.type, data=event_out(event))
+        page = await run_in_threadpool(tx.read, events.follow, study, seen, PAGE)
+        for entry in page:
+            yield ServerSentEvent(id=str(entry.seq), event=entry.type, data=event_out(entry))
         seen = page[-1].seq if page else seen
         while len(page) < PAGE and not streams.ending:
-            if (await pulse.news(read, study)).concern(read.actor, study, seen):
+            if (await poller.news(tx, study)).concern(tx.actor, study, seen):
                 break

@@ -1,42 +1,42 @@
 """/v1/studies/{study}/observations"""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from app.api.dependencies import CanRead, CanReport, IdempotencyKey, Known, SeenVersion, writing_as
+from app.api.bodies import Spooled, StrictRoute, spooled, uploading
+from app.api.dependencies import CanRead, CanReport, ResourcesDep, SeenVersion
 from app.api.problems import documented, invalid_payload
-from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
+from app.api.responses import answer, respond
+from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.schemas.observations import (
-    CorrectedOut,
     CorrectionIn,
     ObservationOut,
     ObservationPage,
-    ReportedOut,
     ReportIn,
+    ReportReceiptOut,
     ReportsIn,
     RetractionIn,
-    corrected_out,
+    RevisionOut,
     observation_out,
-    reported_out,
+    report_receipt_out,
+    revision_out,
 )
-from app.api.schemas.shape import Name, answer
-from app.api.spooling import Spooled, spooled
-from app.api.strict_json import StrictRoute
+from app.api.schemas.shape import Name
 from app.domain.access import Scope
-from app.domain.answers import Answer
 from app.domain.errors import UnsupportedMediaType
-from app.domain.reports import Report
-from app.services import json_text, observations, sheets
-from app.services.correct import Corrected
-from app.services.intake.csv_rows import csv_text
-from app.services.report import DryRun, Reported, must_not_be_empty, report
-from app.services.transactions import Writing
+from app.domain.observations import Report
+from app.services.intake import json_text
+from app.services.intake.csv_writing import csv_text
+from app.services.intake.sheets import read_sheet
+from app.services.transactions import Answer, WriteTransactions
+from app.services.use_cases import observations
+from app.services.use_cases.observations import Revision
+from app.services.use_cases.report import ReportReceipt, must_not_be_empty, report
 
 router = APIRouter(
     prefix="/v1/studies/{study}/observations",
@@ -45,7 +45,7 @@ router = APIRouter(
     responses=COMMON | OF_A_STUDY,
 )
 
-Number = Annotated[int, Path(ge=1, lt=2**31, description="The observation's number.")]
+ObservationNumber = Annotated[int, Path(ge=1, lt=2**31, description="The observation's number.")]
 Sent = Annotated[Spooled, Depends(spooled(Scope.REPORT, json_in_memory=True))]
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
@@ -70,25 +70,22 @@ _BODY: dict[str, Any] = {
 }
 
 
-async def reports(request: Request, body: Sent, idempotency_key: IdempotencyKey = None) -> tuple[Writing, list[Report]]:
-    """The reports of a body, whichever way they came, and what to write them with."""
-    write = writing_as(request, body.actor, idempotency_key, body.digest)
-    if body.json is not None:
-        return write, _reports(body)
-    return write, await run_in_threadpool(_reports, body)
+async def get_reports(body: Sent) -> list[Report]:
+    """The reports of a body, as JSON or as a sheet."""
+    return _reports(body) if body.json is not None else await run_in_threadpool(_reports, body)
 
 
 def _reports(body: Spooled) -> list[Report]:
     if body.media_type == "text/csv":
-        found = sheets.read_sheet(body.files[""])
-        must_not_be_empty(found)
-        return found
+        reports = read_sheet(body.files[""])
+        must_not_be_empty(reports)
+        return reports
     if body.media_type != "application/json":
-        raise UnsupportedMediaType("Observations come as application/json or text/csv.")
+        raise UnsupportedMediaType("Send observations as application/json or text/csv.")
     value = json_text.loads(body.files[""].read_bytes() if body.json is None else body.json)
     try:
         if isinstance(value, dict) and "observations" in value:
-            return [one.report() for one in ReportsIn.model_validate(value).observations]
+            return [sent.report() for sent in ReportsIn.model_validate(value).observations]
         return [ReportIn.model_validate(value).report()]
     except ValidationError as error:
         raise invalid_payload(error.errors()) from None
@@ -97,26 +94,24 @@ def _reports(body: Spooled) -> list[Report]:
 @router.post(
     "",
     summary="Report one result, many, or a filled-in sheet",
-    response_model=ReportedOut,
+    response_model=ReportReceiptOut,
     responses=WRITES
     | documented("already-observed", "unsupported-media-type")
-    | {201: {"model": ReportedOut, "description": "Recorded"}},
+    | {201: {"model": ReportReceiptOut, "description": "Recorded"}},
     openapi_extra=_BODY,
 )
 def report_observations(
     study: Name,
-    sent: Annotated[tuple[Writing, list[Report]], Depends(reports)],
-    known: Known,
+    reports: Annotated[list[Report], Depends(get_reports)],
+    tx: Annotated[WriteTransactions, uploading(Scope.REPORT, json_in_memory=True)],
+    resources: ResourcesDep,
     duplicates: Annotated[
         Literal["keep", "skip"], Query(description="What to do with a value that looks reported before.")
     ] = "keep",
     dry_run: Annotated[bool, Query(description="Check everything, store nothing.")] = False,
 ) -> Response:
-    (write, found), skip = sent, duplicates == "skip"
-    try:
-        return respond(write.once(_reported, report, known, study, found, skip_repeated=skip, dry_run=dry_run))
-    except DryRun as dry:
-        return respond(answer(reported_out(dry.reported, stored=False)))
+    run, receipt = (tx.dry_run, _checked) if dry_run else (tx.write_once, _reported)
+    return respond(run(report, resources, study, reports, duplicates == "skip", answer=receipt))
 
 
 @router.get(
@@ -128,72 +123,89 @@ def report_observations(
 )
 def list_observations(
     study: Name,
-    read: CanRead,
-    known: Known,
+    tx: CanRead,
+    resources: ResourcesDep,
     versions: Literal["current", "all"] = "current",
     candidate: Annotated[str | None, Query(max_length=200)] = None,
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     format: Literal["json", "csv"] = "json",  # noqa: A002
 ) -> Response:
-    wanted = partial(observations.list_observations, every_version=versions == "all", candidate=candidate)
-
     def page(start: int) -> list[ObservationOut]:
-        found = read(wanted, known, study, start, limit)
-        return [observation_out(one, key) for one, key in found]
+        found = tx.read(observations.list_observations, resources, study, start, limit, versions == "all", candidate)
+        return [observation_out(keyed) for keyed in found]
 
     shown = page(after)  # a refusal must come before the first byte
     if format == "csv":
         header, rows = list(ObservationOut.model_fields), _rows(shown, page)
         return StreamingResponse(csv_text(header, rows), media_type="text/csv; charset=utf-8")
-    following = shown[-1].observation if len({one.observation for one in shown}) == limit else None
+    numbers = {shown_version.observation for shown_version in shown}
+    following = shown[-1].observation if len(numbers) == limit else None
     return respond(answer(ObservationPage(observations=tuple(shown), next=following)))
 
 
 @router.get("/{number}", summary="Every version of an observation, oldest first", responses=_NOT_FOUND)
-def read_observation(study: Name, number: Number, read: CanRead, known: Known, response: Response) -> ObservationPage:
-    found = read(observations.versions, known, study, number)
-    response.headers["ETag"] = f'"{found[-1][0].version}"'
-    return ObservationPage(observations=tuple(observation_out(one, key) for one, key in found), next=None)
+def read_observation(
+    study: Name, number: ObservationNumber, tx: CanRead, resources: ResourcesDep, response: Response
+) -> ObservationPage:
+    versions = tx.read(observations.list_versions, resources, study, number)
+    response.headers["ETag"] = f'"{versions[-1].observation.version}"'
+    return ObservationPage(observations=tuple(observation_out(version) for version in versions), next=None)
 
 
 @router.post(
     "/{number}/corrections",
     summary="Correct a value, with a reason; the old one is kept",
-    response_model=CorrectedOut,
+    response_model=RevisionOut,
     responses=_CHANGES,
 )
 def correct(
-    study: Name, number: Number, correction: CorrectionIn, known: Known, write: CanReport, version: SeenVersion
+    study: Name,
+    number: ObservationNumber,
+    correction: CorrectionIn,
+    resources: ResourcesDep,
+    tx: CanReport,
+    version: SeenVersion,
 ) -> Response:
     value, reason = correction.value, correction.reason
-    return respond(write.once(_corrected, observations.correct_one, known, study, number, version, value, reason))
+    return respond(
+        tx.write_once(observations.correct, resources, study, number, version, value, reason, answer=_revised)
+    )
 
 
 @router.post(
     "/{number}/retraction",
-    summary="Take an observation back, with a reason",
-    response_model=CorrectedOut,
+    summary="Retract an observation, with a reason",
+    response_model=RevisionOut,
     responses=_CHANGES,
 )
 def retract(
-    study: Name, number: Number, retraction: RetractionIn, known: Known, write: CanReport, version: SeenVersion
+    study: Name,
+    number: ObservationNumber,
+    retraction: RetractionIn,
+    resources: ResourcesDep,
+    tx: CanReport,
+    version: SeenVersion,
 ) -> Response:
-    return respond(write.once(_corrected, observations.retract_one, known, study, number, version, retraction.reason))
+    reason = retraction.reason
+    return respond(tx.write_once(observations.retract, resources, study, number, version, reason, answer=_revised))
 
 
 def _rows(shown: list[ObservationOut], page: Callable[[int], list[ObservationOut]]) -> Iterator[list[Any]]:
     """Cells of this page and of all that follow."""
     while shown:
-        yield from (list(one.model_dump().values()) for one in shown)
+        yield from (list(version.model_dump().values()) for version in shown)
         shown = page(shown[-1].observation)
 
 
-def _reported(reported: Reported) -> Answer:
-    new = any(one.status not in ("duplicate", "skipped") for one in reported.placed)
-    return answer(reported_out(reported), 201 if new else 200)
+def _reported(receipt: ReportReceipt) -> Answer:
+    new = any(match.status not in ("duplicate", "skipped") for match in receipt.matches)
+    return answer(report_receipt_out(receipt, stored=True), 201 if new else 200)
 
 
-def _corrected(done: tuple[Corrected, str]) -> Answer:
-    corrected, key = done
-    return answer(corrected_out(corrected, key), etag=f'"{corrected.observation.version}"')
+def _checked(receipt: ReportReceipt) -> Answer:
+    return answer(report_receipt_out(receipt, stored=False))
+
+
+def _revised(revision: Revision) -> Answer:
+    return answer(revision_out(revision), etag=f'"{revision.current.observation.version}"')

@@ -1,15 +1,14 @@
-"""For whoever runs the server: is it alive, is it ready, how is it doing."""
+"""For operators: is the server alive, is it ready, how is it doing."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.api.dependencies import resources
+from app.api.dependencies import ResourcesDep
 from app.api.problems import documented
 from app.api.schemas.shape import Shape
-from app.services.readiness import must_be_ready
-from app.services.resources import Resources
+from app.services.maintenance import must_be_ready
 
 router = APIRouter(tags=["operations"], responses=documented("misdirected-host", "internal-error"))
 
@@ -28,8 +27,8 @@ async def health() -> Fine:
     summary="The database is reachable and its schema is the newest",
     responses=documented("database-unavailable", "database-busy", "overloaded"),
 )
-def ready(known: Annotated[Resources, Depends(resources)]) -> Fine:
-    must_be_ready(known.database)
+def ready(resources: ResourcesDep) -> Fine:
+    must_be_ready(resources.database)
     return Fine()
 
 

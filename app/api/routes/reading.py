@@ -1,13 +1,13 @@
-"""Read models for dashboards: summary, certificate, trace; and the checks of what is kept."""
+"""Read models for dashboards: summary, certificate and trace; and checks of the ledger and of batches."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from app.api.conditional import unless_known
-from app.api.dependencies import AtLength, CanCheck, CanRead, Known
+from app.api.dependencies import CanRead, ResourcesDep, RunLong
 from app.api.problems import documented
+from app.api.responses import unless_known
 from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.reading import (
     CertificateAnswer,
@@ -22,8 +22,9 @@ from app.api.schemas.reading import (
     verified_out,
 )
 from app.api.schemas.shape import Name
-from app.services import batches, replay, studies
-from app.services.summary import summarize
+from app.services.use_cases import batches, events, studies
+from app.services.workflows.replay import replay
+from app.services.workflows.summarise import summarise
 
 router = APIRouter(prefix="/v1/studies/{study}", tags=["reading"], responses=COMMON | OF_A_STUDY)
 
@@ -34,12 +35,12 @@ MODEL = documented("conflict")
 
 @router.get("/summary", summary="A study at a glance", response_model=SummaryOut, responses=NOT_MODIFIED | MODEL)
 async def read_summary(
-    study: Name, request: Request, read: CanRead, known: Known, at_length: AtLength, as_of: AsOf = None
+    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong, as_of: AsOf = None
 ) -> Response:
     def make() -> SummaryOut:
-        return summary_out(summarize(known, read, study, as_of))
+        return summary_out(summarise(resources, tx, study, as_of))
 
-    return await at_length(lambda: unless_known(request, read(studies.find, study), make))
+    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
 
 
 @router.get(
@@ -49,26 +50,28 @@ async def read_summary(
     responses=NOT_MODIFIED | MODEL,
 )
 async def read_certificate(
-    study: Name, request: Request, read: CanRead, known: Known, at_length: AtLength, as_of: AsOf = None
+    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong, as_of: AsOf = None
 ) -> Response:
     def make() -> CertificateAnswer:
-        return certificate_out(summarize(known, read, study, as_of))
+        return certificate_out(summarise(resources, tx, study, as_of))
 
-    return await at_length(lambda: unless_known(request, read(studies.find, study), make))
+    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
 
 
 @router.get("/trace", summary="How it went, batch by batch", response_model=TraceOut, responses=NOT_MODIFIED | MODEL)
-async def read_trace(study: Name, request: Request, read: CanRead, known: Known, at_length: AtLength) -> Response:
+async def read_trace(
+    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong
+) -> Response:
     def make() -> TraceOut:
-        issued = read(batches.list_batches, study, 0, 100_000, None, None)
-        return trace_out(summarize(known, read, study), issued)
+        issued = tx.read(batches.list_batches, study, 0, 100_000, None, None)
+        return trace_out(summarise(resources, tx, study, None), issued)
 
-    return await at_length(lambda: unless_known(request, read(studies.find, study), make))
+    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
 
 
 @router.post("/verify", summary="Check the hash chain of the ledger")
-async def verify(study: Name, read: CanCheck, at_length: AtLength) -> VerifiedOut:
-    return verified_out(await at_length(lambda: read(replay.verify, study)))
+async def verify(study: Name, tx: CanRead, run_long: RunLong) -> VerifiedOut:
+    return verified_out(await run_long(lambda: tx.read(events.verify, study)))
 
 
 @router.post(
@@ -77,6 +80,6 @@ async def verify(study: Name, read: CanCheck, at_length: AtLength) -> VerifiedOu
     responses=documented("not-found", "study-not-found", "batch-not-found", "candidates-exhausted"),
 )
 async def replay_batch(
-    study: Name, number: Annotated[int, Path(ge=1, lt=2**31)], read: CanCheck, known: Known, at_length: AtLength
+    study: Name, number: Annotated[int, Path(ge=1, lt=2**31)], tx: CanRead, resources: ResourcesDep, run_long: RunLong
 ) -> ReplayedOut:
-    return replayed_out(await at_length(lambda: replay.replay(known, read, study, number)))
+    return replayed_out(await run_long(lambda: replay(resources, tx, study, number)))

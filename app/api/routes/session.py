@@ -5,14 +5,14 @@ from pydantic import Field
 from starlette.responses import Response
 
 from app.api import sessions
-from app.api.dependencies import Known
+from app.api.bodies import StrictRoute
+from app.api.dependencies import ResourcesDep
 from app.api.problems import documented
-from app.api.routes import respond
+from app.api.responses import answer, respond
 from app.api.schemas.keys import KeyOut, key_out
-from app.api.schemas.shape import Line, answer
+from app.api.schemas.shape import Line
 from app.api.schemas.shape import Request as Body
-from app.api.strict_json import StrictRoute
-from app.services.access import authenticate
+from app.services.use_cases.access import authenticate
 
 router = APIRouter(
     prefix="/session",
@@ -31,13 +31,13 @@ class SignIn(Body):
 
 
 @router.post("", summary="Sign in: the key goes into a cookie that scripts cannot read", response_model=KeyOut)
-def sign_in(request: Request, wanted: SignIn, known: Known) -> Response:
+def sign_in(request: Request, wanted: SignIn, resources: ResourcesDep) -> Response:
     sessions.must_be_our_own_page(request)
-    spelling = wanted.key.strip()
-    with known.database.read() as connection:
-        key = authenticate(connection, spelling)
+    plaintext_key = wanted.key.strip()
+    with resources.database.read() as connection:
+        key = authenticate(connection, plaintext_key)
     response = respond(answer(key_out(key)))
-    sessions.start(response, request, spelling, remember=wanted.remember)
+    sessions.start(response, request, plaintext_key, remember=wanted.remember)
     return response
 
 

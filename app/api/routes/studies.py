@@ -5,15 +5,16 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
+from app.api.bodies import StrictRoute
 from app.api.dependencies import CanManage, CanRead, SeenVersion
 from app.api.problems import documented
-from app.api.routes import COMMON, OF_A_STUDY, WRITES, respond
-from app.api.schemas.shape import Name, Reason, answer
+from app.api.responses import answer, respond
+from app.api.routes import COMMON, OF_A_STUDY, WRITES
+from app.api.schemas.shape import Name, Reason
 from app.api.schemas.studies import StudyChange, StudyOut, StudyPage, StudySettings, study_out
-from app.api.strict_json import StrictRoute
-from app.domain.answers import Answer
 from app.domain.studies import Study, StudyState
-from app.services import studies
+from app.services.transactions import Answer
+from app.services.use_cases import studies
 
 router = APIRouter(prefix="/v1/studies", tags=["studies"], route_class=StrictRoute, responses=COMMON)
 
@@ -22,12 +23,12 @@ KeyId = Annotated[str, Path(pattern=r"^[0-9a-f]{12}$", description="The part of 
 
 @router.get("", summary="List the studies this key may see")
 def list_studies(
-    read: CanRead,
+    tx: CanRead,
     state: StudyState | None = None,
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> StudyPage:
-    page = read(studies.list_studies, state, after, limit)
+    page = tx.read(studies.list_studies, state, after, limit)
     return StudyPage(
         studies=tuple(study_out(study) for study in page), next=page[-1].id if len(page) == limit else None
     )
@@ -35,19 +36,19 @@ def list_studies(
 
 @router.put(
     "/{study}",
-    summary="Create a study; the same again finds it",
+    summary="Create a study; the same request again returns it",
     response_model=StudyOut,
     responses=WRITES
     | documented("study-exists", "study-deleted", "study-not-found")
     | {201: {"model": StudyOut, "description": "Created"}},
 )
-def create_study(study: Name, settings: StudySettings, write: CanManage) -> Response:
-    return respond(write.once(created, studies.create, study, settings.configuration()))
+def create_study(study: Name, settings: StudySettings, tx: CanManage) -> Response:
+    return respond(tx.write_once(studies.create, study, settings.configuration(), answer=created))
 
 
 @router.get("/{study}", summary="Read a study", response_model=StudyOut, responses=OF_A_STUDY)
-def read_study(study: Name, read: CanRead) -> Response:
-    return respond(_study(read(studies.find, study)))
+def read_study(study: Name, tx: CanRead) -> Response:
+    return respond(_study(tx.read(studies.find, study)))
 
 
 @router.patch(
@@ -56,11 +57,13 @@ def read_study(study: Name, read: CanRead) -> Response:
     response_model=StudyOut,
     responses=OF_A_STUDY
     | WRITES
-    | documented("precondition-required", "precondition-failed", "forbidden-transition", "conflict"),
+    | documented(
+        "precondition-required", "precondition-failed", "forbidden-transition", "objective-measured", "conflict"
+    ),
 )
-def change_study(study: Name, change: StudyChange, write: CanManage, version: SeenVersion) -> Response:
+def change_study(study: Name, change: StudyChange, tx: CanManage, version: SeenVersion) -> Response:
     state, settings = change.new_state(), change.apply_to
-    return respond(write.once(_study, studies.change, study, version, state, settings, change.reason))
+    return respond(tx.write_once(studies.change, study, version, state, settings, change.reason, answer=_study))
 
 
 @router.delete(
@@ -69,8 +72,8 @@ def change_study(study: Name, change: StudyChange, write: CanManage, version: Se
     summary="Delete a study; a tombstone stays",
     responses=OF_A_STUDY | WRITES | documented("forbidden-transition"),
 )
-def delete_study(study: Name, write: CanManage, reason: Annotated[Reason | None, Query()] = None) -> Response:
-    return respond(write.once(_nothing, studies.delete, study, reason))
+def delete_study(study: Name, tx: CanManage, reason: Annotated[Reason | None, Query()] = None) -> Response:
+    return respond(tx.write_once(studies.delete, study, reason, answer=_nothing))
 
 
 @router.put(
@@ -79,26 +82,26 @@ def delete_study(study: Name, write: CanManage, reason: Annotated[Reason | None,
     summary="Let a key see the study",
     responses=OF_A_STUDY | WRITES | documented("key-not-found", "study-not-found"),
 )
-def grant(study: Name, key_id: KeyId, write: CanManage) -> Response:
-    return respond(write.once(_nothing, studies.grant, study, key_id))
+def grant(study: Name, key_id: KeyId, tx: CanManage) -> Response:
+    return respond(tx.write_once(studies.grant, study, key_id, answer=_nothing))
 
 
 @router.delete(
     "/{study}/grants/{key_id}",
     status_code=204,
-    summary="Take a key's grant back",
+    summary="Withdraw a key's grant",
     responses=OF_A_STUDY | WRITES | documented("key-not-found", "study-not-found"),
 )
-def withdraw(study: Name, key_id: KeyId, write: CanManage) -> Response:
-    return respond(write.once(_nothing, studies.withdraw, study, key_id))
+def withdraw(study: Name, key_id: KeyId, tx: CanManage) -> Response:
+    return respond(tx.write_once(studies.withdraw, study, key_id, answer=_nothing))
 
 
 def _study(study: Study, status: int = 200) -> Answer:
     return answer(study_out(study), status, etag=f'"{study.version}"')
 
 
-def created(made: tuple[Study, bool]) -> Answer:
-    study, new = made
+def created(creation: tuple[Study, bool]) -> Answer:
+    study, new = creation
     return _study(study, 201 if new else 200)
 
 

@@ -1,39 +1,43 @@
 """Batches and suggestions on the wire."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field
 
 from app.api.schemas.shape import Name, Request, Shape
-from app.domain.batches import Batch, BatchState, Suggestion, SuggestionState
-from app.services.ask import Asked, AskRequest
-from app.services.candidate_set import Candidate
+from app.domain.batches import AskRequest, Batch, BatchState, Explanation, Suggestion, SuggestionState
+from app.domain.candidates import Candidate, CellValue
+from app.services.use_cases.batches import BatchDetails, Bench
 
 
 class AskIn(Request):
     worker: Name = Field(default="default", description="Who asks: a bench, a robot, a script.", examples=["bench-2"])
-    min_size: int | None = Field(default=None, ge=1, le=100_000, description="Fewest measurements wanted.")
-    max_size: int | None = Field(default=None, ge=1, le=100_000, description="Most measurements wanted.", examples=[8])
+    min_size: int | None = Field(default=None, ge=1, le=100_000, description="Fewest measurements to suggest.")
+    max_size: int | None = Field(
+        default=None, ge=1, le=100_000, description="Most measurements to suggest.", examples=[8]
+    )
     wait: float = Field(default=30.0, ge=0, le=600, description="Seconds to wait before a 202.")
 
     def request(self) -> AskRequest:
         return AskRequest(self.worker, self.min_size, self.max_size)
 
 
-class NearOut(Shape):
+class NeighbourOut(Shape):
     key: str
-    similarity: float = Field(description="By the kernel: 1 is alike, 0 is unrelated.")
+    similarity: float = Field(description="By the kernel: 1 is equal, 0 is unrelated.")
 
 
 class WhyOut(Shape):
-    """Why it was chosen, in numbers and words; null before anything is measured."""
+    """Why it was chosen, in numbers and words; the numbers are null before anything is measured."""
 
     mean: float | None = Field(description="What the model expects.")
     std: float | None = Field(description="How unsure it is.")
     ucb: float | None = Field(description="The optimistic value it was chosen for.")
-    exploration: float = Field(description="Share of the choice owed to uncertainty, 0 to 1.")
+    exploration: float = Field(description="Share of the choice that is owed to uncertainty, 0 to 1.")
     gain: float | None = Field(description="Expected improvement over the best measured candidate.")
-    nearest: tuple[NearOut, ...] = Field(description="The measured candidates most alike.")
+    nearest: tuple[NeighbourOut, ...] = Field(description="The most similar measured candidates.")
     words: str
 
 
@@ -41,10 +45,10 @@ class SuggestionOut(Shape):
     suggestion: str = Field(description="Report by this.", examples=["3-1"])
     rank: int
     key: str = Field(description="The candidate.", examples=["A7-42"])
-    replicates: int = Field(description="How many measurements are wanted.")
+    replicates: int = Field(description="How many measurements are requested.")
     state: SuggestionState
-    features: dict[str, float | bool | str | None]
-    attributes: dict[str, float | bool | str | None]
+    features: dict[str, CellValue]
+    attributes: dict[str, CellValue]
     why: WhyOut
 
 
@@ -52,7 +56,7 @@ class BatchBrief(Shape):
     number: int
     worker: str
     state: BatchState
-    size: int = Field(description="Measurements in it, replicates counted.")
+    size: int = Field(description="Measurements in it, including replicates.")
     created_at: str
     basis_seq: int = Field(description="The part of the ledger it was computed from.")
     ended: str = Field(description="Why it ended: its rule, the size asked for, or no candidate left.")
@@ -84,41 +88,59 @@ class BenchOut(Shape):
 
 class ComputingOut(Shape):
     status: str = "computing"
-    detail: str = "The batch is being computed; ask again with the same worker and it is there."
-
-
-_BRIEF = (
-    *("ended", "ratio_bound", "guaranteed", "alpha", "beta", "dictionary", "effective_dimension"),
-    *("regret_bound", "degraded", "seconds", "build"),
-)
+    detail: str = "The batch is being computed. Ask again with the same worker to get it."
 
 
 def batch_brief(batch: Batch) -> BatchBrief:
     return BatchBrief(**_brief(batch))
 
 
-def batch_out(asked: Asked) -> BatchOut:
-    suggestions = tuple(suggestion_out(one, asked.candidates) for one in asked.suggestions)
-    return BatchOut(**_brief(asked.batch), fit=asked.batch.record["fit"], suggestions=suggestions)
+def batch_out(details: BatchDetails) -> BatchOut:
+    fit = details.batch.record.fit
+    return BatchOut(
+        **_brief(details.batch),
+        fit=None if fit is None else asdict(fit),
+        suggestions=bench_out(details.bench).suggestions,
+    )
 
 
-def suggestion_out(one: Suggestion, candidates: Any) -> SuggestionOut:
-    candidate: Candidate = candidates[one.candidate]
-    near = tuple(NearOut(key=candidates[n["candidate"]].key, similarity=n["similarity"]) for n in one.record["nearest"])
+def bench_out(bench: Bench) -> BenchOut:
+    return BenchOut(
+        suggestions=tuple(_suggestion_out(suggestion, bench.candidates) for suggestion in bench.suggestions)
+    )
+
+
+def _suggestion_out(suggestion: Suggestion, candidates: Mapping[int, Candidate]) -> SuggestionOut:
+    candidate = candidates[suggestion.candidate]
     return SuggestionOut(
-        suggestion=one.id,
-        rank=one.rank,
+        suggestion=str(suggestion.id),
+        rank=suggestion.id.rank,
         key=candidate.key,
-        replicates=one.replicates,
-        state=one.state,
-        features=candidate.features,
-        attributes=candidate.attributes,
-        why=WhyOut(**one.record | {"nearest": near}),
+        replicates=suggestion.replicates,
+        state=suggestion.state,
+        features=dict(candidate.features),
+        attributes=dict(candidate.attributes),
+        why=_why_out(suggestion.why, candidates),
+    )
+
+
+def _why_out(why: Explanation, candidates: Mapping[int, Candidate]) -> WhyOut:
+    return WhyOut(
+        mean=why.mean,
+        std=why.std,
+        ucb=why.ucb,
+        exploration=why.exploration,
+        gain=why.gain,
+        nearest=tuple(
+            NeighbourOut(key=candidates[neighbour.candidate].key, similarity=neighbour.similarity)
+            for neighbour in why.nearest
+        ),
+        words=why.words,
     )
 
 
 def _brief(batch: Batch) -> dict[str, Any]:
-    told = {name: batch.record[name] for name in _BRIEF}
+    record = batch.record
     return {
         "number": batch.number,
         "worker": batch.worker,
@@ -126,5 +148,15 @@ def _brief(batch: Batch) -> dict[str, Any]:
         "size": batch.size,
         "created_at": batch.created_at,
         "basis_seq": batch.basis_seq,
-        **told,
+        "ended": record.ended,
+        "ratio_bound": record.ratio_bound,
+        "guaranteed": record.guaranteed,
+        "alpha": record.alpha,
+        "beta": record.beta,
+        "dictionary": record.dictionary,
+        "effective_dimension": record.effective_dimension,
+        "regret_bound": record.regret_bound,
+        "degraded": dict(record.degraded),
+        "seconds": batch.computation.seconds,
+        "build": batch.computation.build,
     }

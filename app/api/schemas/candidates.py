@@ -4,10 +4,10 @@ from pydantic import Field
 
 from app.api.schemas.shape import Reason, Request, Shape
 from app.api.schemas.studies import ColumnOut
-from app.domain.findings import Finding
-from app.services.candidate_page import Page
-from app.services.candidate_set import Candidate
-from app.services.candidates import Receipt
+from app.domain.candidates import Candidate, CellValue
+from app.domain.errors import Finding
+from app.services.use_cases.candidates import CandidatePage
+from app.services.workflows.upload import UploadReceipt
 
 
 class FindingOut(Shape):
@@ -18,7 +18,7 @@ class FindingOut(Shape):
     pointer: str | None
 
 
-class ReceiptOut(Shape):
+class UploadReceiptOut(Shape):
     """What the upload did, or would do."""
 
     stored: bool = Field(description="False for a dry run, and when the same list was there already.")
@@ -31,27 +31,27 @@ class ReceiptOut(Shape):
 class CandidateOut(Shape):
     number: int = Field(description="Its place in the list, from 0.")
     key: str = Field(examples=["A7-42"])
-    features: dict[str, float | bool | str | None] = Field(examples=[{"temperature": 90.0, "solvent": "DMF"}])
-    attributes: dict[str, float | bool | str | None]
+    features: dict[str, CellValue] = Field(examples=[{"temperature": 90.0, "solvent": "DMF"}])
+    attributes: dict[str, CellValue]
     available: bool
     reason: str | None = Field(description="Why it is not available.")
 
 
-class PosteriorOut(Shape):
-    """What the model believes."""
+class PredictionOut(Shape):
+    """What the model says of a candidate."""
 
     mean: float
     std: float
-    lower: float = Field(description="With the certificate's confidence it is at least this.")
-    upper: float = Field(description="With the certificate's confidence it is at most this.")
+    lower: float = Field(description="It is at least this, with the confidence of the certificate.")
+    upper: float = Field(description="It is at most this, with the confidence of the certificate.")
     counts: int = Field(description="How often it was measured.")
-    pending: int = Field(description="Measurements waited for.")
+    pending: int = Field(description="Measurements that are pending.")
 
 
-class CandidatePage(Shape):
+class CandidatePageOut(Shape):
     total: int = Field(description="How many meet the filters.")
     candidates: tuple[CandidateOut, ...]
-    posterior: tuple[PosteriorOut, ...] | None = Field(description="Of each, with `posterior=true`.")
+    posterior: tuple[PredictionOut, ...] | None = Field(description="Of each, with `posterior=true`.")
 
 
 class CandidateChange(Request):
@@ -59,8 +59,8 @@ class CandidateChange(Request):
     reason: Reason | None = Field(default=None, description="Needed to switch off.", examples=["out of stock"])
 
 
-def receipt_out(receipt: Receipt) -> ReceiptOut:
-    return ReceiptOut(
+def receipt_out(receipt: UploadReceipt) -> UploadReceiptOut:
+    return UploadReceiptOut(
         stored=receipt.stored,
         added=receipt.added,
         candidates=receipt.study.candidates,
@@ -77,7 +77,10 @@ def candidate_out(candidate: Candidate) -> CandidateOut:
     return CandidateOut.model_validate(candidate)
 
 
-def page_out(page: Page) -> CandidatePage:
-    shown = tuple(candidate_out(one) for one in page.candidates)
-    believed = None if page.posterior is None else tuple(PosteriorOut(**one) for one in page.posterior)
-    return CandidatePage(total=page.total, candidates=shown, posterior=believed)
+def page_out(page: CandidatePage) -> CandidatePageOut:
+    predictions = page.predictions
+    return CandidatePageOut(
+        total=page.total,
+        candidates=tuple(candidate_out(candidate) for candidate in page.candidates),
+        posterior=None if predictions is None else tuple(PredictionOut.model_validate(p) for p in predictions),
+    )

@@ -39,5 +39,5 @@ def key_out(key: Key) -> KeyOut:
     return KeyOut.model_validate(key)
 
 
-def new_key(key: Key, spelling: str | None) -> NewKey:
-    return NewKey(**vars(key_out(key)), key=spelling)
+def new_key(key: Key, plaintext_key: str | None) -> NewKey:
+    return NewKey(**vars(key_out(key)), key=plaintext_key)

@@ -6,14 +6,14 @@ from pydantic import Field, model_validator
 
 from app.api.schemas.candidates import FindingOut, finding_out
 from app.api.schemas.shape import Line, Moment, Reason, Request, Shape, Text
+from app.domain.batches import SuggestionId
 from app.domain.clock import stamp
-from app.domain.observations import Observation
-from app.domain.reports import Failure, Report
-from app.services.correct import Corrected
-from app.services.report import Reported
+from app.domain.observations import Failure, Report
+from app.services.use_cases.observations import KeyedObservation, Revision
+from app.services.use_cases.report import ReportReceipt
 
 Value = Annotated[float, Field(description="A finite number, kept exactly.")]
-SuggestionId = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$", examples=["3-1"])]
+SuggestionText = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$", examples=["3-1"])]
 
 
 class FailureIn(Request):
@@ -28,7 +28,7 @@ class AbandonedIn(Request):
 class ReportIn(Request):
     """One result, about a `suggestion` or a `candidate`: its `value`, its `values`, or why there is none."""
 
-    suggestion: SuggestionId | None = None
+    suggestion: SuggestionText | None = None
     candidate: Line | None = Field(default=None, min_length=1, description="The candidate's key.", examples=["A7-42"])
     value: Value | None = Field(default=None, examples=[0.83])
     values: list[Value] | None = Field(default=None, min_length=1, max_length=10_000, description="Replicates.")
@@ -38,23 +38,23 @@ class ReportIn(Request):
     measured_at: Moment | None = None
     measured_by: Line | None = None
     note: Text | None = None
-    ref: Line | None = Field(default=None, min_length=1, description="Your own number; twice is once.")
+    ref: Line | None = Field(default=None, min_length=1, description="Your own number; reported twice, it counts once.")
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
         if (self.suggestion is None) == (self.candidate is None):
-            raise ValueError("Give `suggestion` or `candidate`, one of the two.")
-        said = [part for part in (self.value, self.values, self.failed, self.abandoned) if part is not None]
-        if len(said) != 1:
-            raise ValueError("Give one of `value`, `values`, `failed` and `abandoned`.")
+            raise ValueError("Give either `suggestion` or `candidate`.")
+        given = [part for part in (self.value, self.values, self.failed, self.abandoned) if part is not None]
+        if len(given) != 1:
+            raise ValueError("Give exactly one of `value`, `values`, `failed` and `abandoned`.")
         if self.ref is not None and self.values is not None and len(self.values) > 1:
-            raise ValueError("A `ref` names one measurement; give each value its own.")
+            raise ValueError("A `ref` names one measurement. Report each value with a `ref` of its own.")
         return self
 
-    def report(self, row: int | None = None) -> Report:
+    def report(self) -> Report:
         values = tuple(self.values) if self.values is not None else () if self.value is None else (self.value,)
         return Report(
-            suggestion=place_of(self.suggestion) if self.suggestion else None,
+            suggestion=SuggestionId.parse(self.suggestion) if self.suggestion else None,
             candidate=self.candidate,
             values=values,
             replicate=self.replicate,
@@ -64,7 +64,6 @@ class ReportIn(Request):
             measured_by=self.measured_by,
             note=self.note,
             ref=self.ref,
-            row=row,
         )
 
 
@@ -72,18 +71,18 @@ class ReportsIn(Request):
     observations: list[ReportIn] = Field(min_length=1, max_length=200_000)
 
 
-class PlacedOut(Shape):
-    status: str = Field(description="recorded, duplicate (came before), skipped, failed or abandoned.")
+class MatchOut(Shape):
+    status: str = Field(description="recorded, duplicate (stored before), skipped, failed or abandoned.")
     observation: int | None = Field(description="Its number.")
     key: str
     suggestion: str | None
     replicate: int | None
 
 
-class ReportedOut(Shape):
+class ReportReceiptOut(Shape):
     stored: bool = Field(description="False for a dry run.")
     recorded: int
-    results: tuple[PlacedOut, ...]
+    results: tuple[MatchOut, ...]
     warnings: tuple[FindingOut, ...]
 
 
@@ -99,7 +98,7 @@ class ObservationOut(Shape):
     measured_at: str | None
     measured_by: str | None
     note: str | None
-    reason: str | None = Field(description="Of a correction or retraction.")
+    reason: str | None = Field(description="Why it was corrected or retracted.")
     actor: str = Field(description="The id of the API key it came with.")
     recorded_at: str
     seq: int
@@ -119,42 +118,55 @@ class RetractionIn(Request):
     reason: Reason = Field(description="Kept in the ledger.", examples=["the vial was mislabelled"])
 
 
-class CorrectedOut(Shape):
+class RevisionOut(Shape):
     observation: ObservationOut
-    affected_batches: tuple[int, ...] = Field(description="They stand; the next batch uses the new value.")
-
-
-def place_of(suggestion: str) -> tuple[int, int]:
-    batch, _, rank = suggestion.partition("-")
-    return int(batch), int(rank)
-
-
-def reported_out(reported: Reported, *, stored: bool = True) -> ReportedOut:
-    results = tuple(
-        PlacedOut(
-            status=one.status,
-            observation=one.observation,
-            key=one.key,
-            suggestion=_suggestion(one.batch, one.rank),
-            replicate=one.replicate,
-        )
-        for one in reported.placed
-    )
-    recorded = sum(one.status == "recorded" for one in reported.placed)
-    warnings = tuple(finding_out(finding) for finding in reported.warnings)
-    return ReportedOut(stored=stored, recorded=recorded, results=results, warnings=warnings)
-
-
-def observation_out(one: Observation, key: str) -> ObservationOut:
-    same = {name: getattr(one, name) for name in ObservationOut.model_fields if hasattr(one, name)}
-    return ObservationOut(**same, observation=one.number, key=key, suggestion=_suggestion(one.batch, one.rank))
-
-
-def corrected_out(corrected: Corrected, key: str) -> CorrectedOut:
-    return CorrectedOut(
-        observation=observation_out(corrected.observation, key), affected_batches=corrected.affected_batches
+    affected_batches: tuple[int, ...] = Field(
+        description="Batches computed with the earlier value. They stand; the next batch uses the new value."
     )
 
 
-def _suggestion(batch: int | None, rank: int | None) -> str | None:
-    return None if batch is None else f"{batch}-{rank}"
+def report_receipt_out(receipt: ReportReceipt, *, stored: bool) -> ReportReceiptOut:
+    return ReportReceiptOut(
+        stored=stored,
+        recorded=sum(match.status == "recorded" for match in receipt.matches),
+        results=tuple(
+            MatchOut(
+                status=match.status,
+                observation=match.observation,
+                key=match.key,
+                suggestion=_text_of(match.suggestion),
+                replicate=match.replicate,
+            )
+            for match in receipt.matches
+        ),
+        warnings=tuple(finding_out(finding) for finding in receipt.warnings),
+    )
+
+
+def observation_out(keyed: KeyedObservation) -> ObservationOut:
+    observation = keyed.observation
+    return ObservationOut(
+        observation=observation.number,
+        version=observation.version,
+        state=observation.state,
+        key=keyed.key,
+        value=keyed.value,
+        suggestion=_text_of(observation.suggestion),
+        replicate=observation.replicate,
+        ref=observation.ref,
+        measured_at=observation.measured_at,
+        measured_by=observation.measured_by,
+        note=observation.note,
+        reason=observation.reason,
+        actor=observation.actor,
+        recorded_at=observation.recorded_at,
+        seq=observation.seq,
+    )
+
+
+def revision_out(revision: Revision) -> RevisionOut:
+    return RevisionOut(observation=observation_out(revision.current), affected_batches=revision.affected_batches)
+
+
+def _text_of(suggestion: SuggestionId | None) -> str | None:
+    return None if suggestion is None else str(suggestion)

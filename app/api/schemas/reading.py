@@ -1,25 +1,27 @@
 """Read models for dashboards on the wire."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from pydantic import Field
 
 from app.api.schemas.batches import BatchBrief, batch_brief
 from app.api.schemas.shape import Shape
-from app.domain.ledger import Event
+from app.domain.batches import Batch
+from app.domain.ledger import LedgerEntry
 from app.domain.studies import Direction, StudyState
-from app.services.replay import Replayed, Verified
-from app.services.summary import Summary, progress
+from app.services.use_cases.events import Verification, describe
+from app.services.workflows.replay import Replay
+from app.services.workflows.summarise import StudySummary, progress
 
 
-class BestObserved(Shape):
+class BestObservedOut(Shape):
     key: str
     candidate: int
     mean: float
     measurements: int
 
 
-class BestPredicted(Shape):
+class BestPredictedOut(Shape):
     key: str
     candidate: int
     mean: float
@@ -27,7 +29,7 @@ class BestPredicted(Shape):
 
 
 class CertificateOut(Shape):
-    """What is known for sure, given what is assumed."""
+    """What is known, given what is assumed."""
 
     key: str = Field(
         description="The recommended candidate: the best measured one in auto mode, else that of the best lower bound."
@@ -58,13 +60,13 @@ class OpenBatchOut(Shape):
     overdue: bool
 
 
-class Counts(Shape):
+class CountsOut(Shape):
     candidates: int
     available: int
     measured: int = Field(description="Candidates with a result.")
     observations: int
     batches: int
-    pending: int = Field(description="Measurements waited for.")
+    pending: int = Field(description="Measurements that are pending.")
 
 
 class SummaryOut(Shape):
@@ -75,15 +77,15 @@ class SummaryOut(Shape):
     direction: Direction
     objective: str
     unit: str
-    counts: Counts
-    best_observed: BestObserved | None
-    best_predicted: BestPredicted | None
+    counts: CountsOut
+    best_observed: BestObservedOut | None
+    best_predicted: BestPredictedOut | None
     certificate: CertificateOut | None
     open_batches: tuple[OpenBatchOut, ...]
     headline: str
 
 
-class Point(Shape):
+class PointOut(Shape):
     observation: int
     candidate: int
     value: float
@@ -92,12 +94,14 @@ class Point(Shape):
 
 class TraceOut(Shape):
     batches: tuple[BatchBrief, ...]
-    progress: tuple[Point, ...] = Field(description="Values in the order they came and the best so far, thinned.")
+    progress: tuple[PointOut, ...] = Field(description="Values in the order of reporting and the best so far, thinned.")
 
 
 class EventOut(Shape):
     seq: int
     type: str
+    format: int = Field(description="The format of the payload.")
+    words: str = Field(description="What happened, in one sentence.")
     payload: str = Field(description="Canonical JSON: the text that was hashed.")
     actor: str
     reason: str | None
@@ -127,84 +131,101 @@ class ReplayedOut(Shape):
     differences: tuple[str, ...]
 
 
-def summary_out(summary: Summary) -> SummaryOut:
-    tally, configuration = summary.tally, summary.tally.configuration
-    counts = Counts(
-        candidates=tally.rows,
-        available=tally.rows - len(tally.unavailable),
-        measured=len(set(tally.candidates[tally.alive].tolist())),
-        observations=int(tally.alive.sum()),
-        batches=len(tally.issued),
-        pending=sum(one.left for one in tally.pending.values()),
-    )
+def summary_out(summary: StudySummary) -> SummaryOut:
+    ledger, objective = summary.ledger, summary.ledger.configuration.objective
     return SummaryOut(
         name=summary.study.name,
-        seq=tally.seq,
-        state=tally.state,
+        seq=ledger.seq,
+        state=ledger.state,
         finished=summary.finished,
-        direction=configuration.direction,
-        objective=configuration.objective,
-        unit=configuration.unit,
-        counts=counts,
-        best_observed=_shape(BestObserved, summary.best_observed),
-        best_predicted=_shape(BestPredicted, summary.best_predicted),
-        certificate=_shape(CertificateOut, summary.certificate),
+        direction=objective.direction,
+        objective=objective.name,
+        unit=objective.unit,
+        counts=_counts(summary),
+        best_observed=_best_observed(summary),
+        best_predicted=_best_predicted(summary),
+        certificate=_certificate(summary),
         open_batches=tuple(
             OpenBatchOut(
-                number=one.batch.number,
-                worker=one.batch.worker,
-                size=one.batch.size,
-                pending=one.pending,
-                created_at=one.batch.created_at,
-                overdue=one.overdue,
+                number=open_batch.batch.number,
+                worker=open_batch.batch.worker,
+                size=open_batch.batch.size,
+                pending=open_batch.pending,
+                created_at=open_batch.batch.created_at,
+                overdue=open_batch.overdue,
             )
-            for one in summary.open_batches
+            for open_batch in summary.open_batches
         ),
         headline=_headline(summary),
     )
 
 
-def certificate_out(summary: Summary) -> CertificateAnswer:
+def certificate_out(summary: StudySummary) -> CertificateAnswer:
     return CertificateAnswer(
-        certificate=_shape(CertificateOut, summary.certificate),
+        certificate=_certificate(summary),
         stop=summary.finished is not None,
         rule=summary.finished,
         words=_headline(summary),
     )
 
 
-def trace_out(summary: Summary, batches: Any) -> TraceOut:
-    points = tuple(Point(**point) for point in progress(summary.tally))
+def trace_out(summary: StudySummary, batches: Sequence[Batch]) -> TraceOut:
+    points = tuple(PointOut.model_validate(point) for point in progress(summary.ledger))
     return TraceOut(batches=tuple(batch_brief(batch) for batch in batches), progress=points)
 
 
-def event_out(event: Event) -> EventOut:
-    return EventOut.model_validate(event)
+def event_out(entry: LedgerEntry) -> EventOut:
+    return EventOut(**vars(entry), words=describe(entry))
 
 
-def verified_out(verified: Verified) -> VerifiedOut:
-    return VerifiedOut(sound=verified.broken_at is None, **vars(verified))
+def verified_out(verification: Verification) -> VerifiedOut:
+    return VerifiedOut(sound=verification.broken_at is None, **vars(verification))
 
 
-def replayed_out(replayed: Replayed) -> ReplayedOut:
-    return ReplayedOut.model_validate(replayed)
+def replayed_out(replay: Replay) -> ReplayedOut:
+    return ReplayedOut.model_validate(replay)
 
 
-def _shape(kind: Any, fields: dict[str, Any] | None) -> Any:
-    return kind(**fields) if fields else None
+def _counts(summary: StudySummary) -> CountsOut:
+    ledger = summary.ledger
+    return CountsOut(
+        candidates=ledger.rows,
+        available=ledger.rows - len(ledger.unavailable),
+        measured=len(set(ledger.candidates[ledger.counted].tolist())),
+        observations=ledger.observations,
+        batches=len(ledger.bases),
+        pending=sum(suggestion.remaining for suggestion in ledger.pending.values()),
+    )
 
 
-def _headline(summary: Summary) -> str:
-    unit = f" {summary.tally.configuration.unit}" if summary.tally.configuration.unit else ""
-    if summary.best_observed is None:
-        return "Nothing is measured yet."
-    best, sure = summary.best_observed, summary.certificate
-    words = f"Best so far: {best['key']}, {best['mean']:.4g}{unit}."
-    if sure is None:
-        return words
-    how = "By the fitted model, with" if sure["estimate"] else "With"
-    than = "" if sure["key"] == best["key"] else f" than {sure['key']}"
+def _best_observed(summary: StudySummary) -> BestObservedOut | None:
+    best = summary.best_observed
+    return None if best is None else BestObservedOut(**vars(best), key=summary.keys[best.candidate])
+
+
+def _best_predicted(summary: StudySummary) -> BestPredictedOut | None:
+    best = summary.best_predicted
+    return None if best is None else BestPredictedOut(**vars(best), key=summary.keys[best.candidate])
+
+
+def _certificate(summary: StudySummary) -> CertificateOut | None:
+    certificate = summary.certificate
+    if certificate is None:
+        return None
+    return CertificateOut(**vars(certificate), key=summary.keys[certificate.recommended])
+
+
+def _headline(summary: StudySummary) -> str:
+    unit = f" {summary.ledger.configuration.objective.unit}".rstrip()
+    best, certificate = _best_observed(summary), _certificate(summary)
+    if best is None:
+        return "Nothing has been measured yet."
+    headline = f"Best so far: {best.key}, {best.mean:.4g}{unit}."
+    if certificate is None:
+        return headline
+    basis = "By the fitted model, with" if certificate.estimate else "With"
+    reference = "" if certificate.key == best.key else f" than {certificate.key}"
     return (
-        f"{words} {how} {sure['confidence']:.0%} confidence nothing on the list is more than "
-        f"{sure['regret_bound']:.3g}{unit} better{than}."
+        f"{headline} {basis} {certificate.confidence:.0%} confidence nothing on the list is more than "
+        f"{certificate.regret_bound:.3g}{unit} better{reference}."
     )

@@ -1,12 +1,11 @@
-"""What every shape on the wire has in common."""
+"""What all shapes on the wire have in common."""
 
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from app.domain.answers import Answer
-from app.domain.clock import stamp
+from app.domain.clock import has_stamp
 
 
 class Shape(BaseModel):
@@ -14,7 +13,7 @@ class Shape(BaseModel):
 
 
 class Request(Shape):
-    """What comes in: strict, so that "1" is no number and 1 is no text."""
+    """What comes in. It is strict: "1" is not a number, and 1 is not text."""
 
     model_config = ConfigDict(strict=True)
 
@@ -30,34 +29,26 @@ class Problem(Shape):
     code: str = Field(examples=["study-not-found"])
     detail: str
     request_id: str | None
-    errors: list[dict[str, Any]] = Field(default=[], description="What is wrong, where, and how to mend it.")
+    errors: list[dict[str, Any]] = Field(default=[], description="What is wrong, where, and what to write instead.")
 
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 Line = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-_NO_NUL = r"^[^\x00]*$"  # JSON is checked for it as a whole, an address is not
+_NO_NUL = r"^[^\x00]*$"  # JSON bodies are checked for NUL as a whole, addresses are not
 Text = Annotated[str, StringConstraints(max_length=10_000, pattern=_NO_NUL)]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=_NO_NUL)]
 
 
 def _as_text(value: object) -> object:
     if not isinstance(value, str):
-        raise ValueError("Write date and time as text, such as 2026-05-04T13:30+02:00.")
+        raise ValueError("Write date and time as text, as in 2026-05-04T13:30+02:00.")
     return value
 
 
 def _storable(moment: datetime) -> datetime:
-    try:
-        stamp(moment)
-    except OverflowError:
-        raise ValueError("The moment is outside of the years 1 to 9999.") from None
+    if not has_stamp(moment):
+        raise ValueError("Write a date in the years 1 to 9999.")
     return moment
 
 
 Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_as_text), AfterValidator(_storable)]
-
-
-def answer(shape: Shape, status: int = 200, **headers: str) -> Answer:
-    """The bytes of an answer; header names are spelled with underscores."""
-    spelled = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Answer(status, shape.model_dump_json().encode(), {"content-type": "application/json"} | spelled)

@@ -1,12 +1,13 @@
-"""Studies on the wire."""
+"""Studies on the wire. Each setting is spelled out once: requests and answers share it."""
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from app.api.schemas.shape import Line, Moment, Name, Reason, Request, Shape, Text
-from app.domain.candidates import Kind, Role
+from app.domain.candidates import ColumnKind, ColumnRole
 from app.domain.clock import stamp
 from app.domain.studies import Configuration, Direction, Stop, Study, StudyState, Theory
 
@@ -16,11 +17,11 @@ Repeats = Literal["auto", "allowed", "never"] | Annotated[int, Field(ge=1, le=1_
 
 
 class TheorySettings(Request):
-    """A model fixed by you, for the paper's guarantees; leave it out to have one fitted (auto mode)."""
+    """A model that you fix, for the paper's guarantees; without it one is fitted to the results (auto mode)."""
 
     kernel: dict[str, Any] = Field(
         default={"kind": "gaussian", "lengthscale": 1.0},
-        description="Features are scaled to [0, 1] and texts one-hot encoded before it.",
+        description="The kernel. Before it, features are scaled to [0, 1] and texts are one-hot encoded.",
         examples=[{"kind": "matern", "nu": 2.5, "lengthscale": 0.5}],
     )
     noise: Positive = Field(default=0.1, description="ξ: standard deviation of one measurement, in your unit.")
@@ -38,25 +39,25 @@ class TheorySettings(Request):
 
 
 class StopRule(Request):
-    """Any of these ends the asking, never the reporting."""
+    """Any one of these ends the asking, never the reporting."""
 
-    regret_bound: Positive | None = Field(default=None, description="Nothing can be better by more than this.")
-    observations: int | None = Field(default=None, ge=1, description="So many results are in.")
+    regret_bound: Positive | None = Field(default=None, description="No candidate can be better by more than this.")
+    observations: int | None = Field(default=None, ge=1, description="This many results have been reported.")
     date: Moment | None = Field(default=None, description="Not after this moment.")
 
 
-class StudySettings(Request):
-    """Everything has a default that works; `{"direction": "maximize"}` is enough."""
+class ChangeableSettings(Request):
+    """The settings that can change during a study."""
 
-    direction: Literal["maximize", "minimize"] = Field(
-        default="maximize", description="Whether large or small values are wanted.", examples=["maximize"]
-    )
-    seed: int = Field(default=0, ge=0, lt=2**63, description="The same seed and results give the same batches.")
     description: Text = Field(default="", description="What the study is about, for people.")
-    objective: Line = Field(default="value", description="Name of what is measured.", examples=["yield"])
-    unit: Line = Field(default="", description="Unit of what is measured.", examples=["%"])
+    objective: Line = Field(
+        default="value",
+        description="Name of the measured quantity; it can change until the first result.",
+        examples=["yield"],
+    )
+    unit: Line = Field(default="", description="Unit of the measured quantity.", examples=["%"])
     goal: Literal["best", "production", "explore"] = Field(
-        default="best", description="Find the best one; or gain while measuring; or learn widely."
+        default="best", description="Find the best candidate; or get good results on the way; or learn widely."
     )
     algorithm: Line = Field(default="bbkb", description="A member of the family, or a baseline.", examples=["bbkb"])
     theory: TheorySettings | None = Field(default=None, description="Your own model; null for auto mode.")
@@ -74,17 +75,26 @@ class StudySettings(Request):
     stop: StopRule = Field(default=StopRule(), description="When to stop asking.")
     overdue_hours: Hours | None = Field(default=None, description="When a suggestion counts as overdue.")
 
+
+class StudySettings(ChangeableSettings):
+    """Everything has a default that works; `{"direction": "maximize"}` is enough."""
+
+    direction: Literal["maximize", "minimize"] = Field(
+        default="maximize", description="Whether large or small values are good.", examples=["maximize"]
+    )
+    seed: int = Field(default=0, ge=0, lt=2**63, description="The same seed and results give the same batches.")
+
     def configuration(self) -> Configuration:
         return _changed(Configuration(), self, set(type(self).model_fields))
 
 
 def _without_defaults(schema: dict[str, Any]) -> None:
-    """A generated client would send them, and so change what its caller left out."""
+    """A generated client would send the defaults, and so change what its caller left out."""
     for described in schema["properties"].values():
         described.pop("default", None)
 
 
-class StudyChange(Request):
+class StudyChange(ChangeableSettings):
     """What is left out stays as it is."""
 
     model_config = ConfigDict(json_schema_extra=_without_defaults)
@@ -93,20 +103,6 @@ class StudyChange(Request):
         default=None, description="active ⇄ paused → archived.", examples=["paused"]
     )
     reason: Reason | None = Field(default=None, description="Kept in the ledger.")
-    description: Text = ""
-    objective: Line = "value"
-    unit: Line = ""
-    goal: Literal["best", "production", "explore"] = "best"
-    algorithm: Line = "bbkb"
-    theory: TheorySettings | None = None
-    columns: dict[str, dict[str, str]] = Field(default={})
-    min_batch: int = Field(default=1, ge=1, le=100_000)
-    max_batch: int = Field(default=100, ge=1, le=100_000)
-    first_batch: int | None = Field(default=None, ge=1, le=100_000)
-    repeats: Repeats = "auto"
-    noise: Literal["auto", "none"] = "auto"
-    stop: StopRule = StopRule()
-    overdue_hours: Hours | None = None
 
     def new_state(self) -> StudyState | None:
         return StudyState(self.state) if self.state else None
@@ -117,48 +113,9 @@ class StudyChange(Request):
 
 class ColumnOut(Shape):
     name: str
-    kind: Kind
-    role: Role
+    kind: ColumnKind
+    role: ColumnRole
     levels: tuple[str, ...] = Field(description="Of a text feature, in order of first appearance.")
-
-
-class TheoryOut(Shape):
-    kernel: dict[str, Any]
-    noise: float
-    regularization: float | None
-    norm: float
-    delta: float
-    q_bar: float | None
-    threshold: float
-    rule: str | None
-    confidence: str
-    offset: float
-    scale: float
-
-
-class StopOut(Shape):
-    regret_bound: float | None
-    observations: int | None
-    date: str | None
-
-
-class ConfigurationOut(Shape):
-    direction: Direction
-    seed: int
-    description: str
-    objective: str
-    unit: str
-    goal: str
-    algorithm: str
-    theory: TheoryOut | None
-    columns: dict[str, dict[str, Any]]
-    min_batch: int
-    max_batch: int
-    first_batch: int | None
-    repeats: str | int
-    noise: str
-    stop: StopOut
-    overdue_hours: float | None
 
 
 class StudyOut(Shape):
@@ -166,7 +123,7 @@ class StudyOut(Shape):
     state: StudyState
     version: int = Field(description="Changes when the study's state, settings or candidate list do; also its ETag.")
     created_at: str
-    configuration: ConfigurationOut
+    configuration: StudySettings
     candidates: int = Field(description="How many there are.")
     columns: tuple[ColumnOut, ...]
 
@@ -177,13 +134,45 @@ class StudyPage(Shape):
 
 
 def study_out(study: Study) -> StudyOut:
-    return StudyOut.model_validate(study)
+    return StudyOut(
+        name=study.name,
+        state=study.state,
+        version=study.version,
+        created_at=study.created_at,
+        configuration=_settings_of(study.configuration),
+        candidates=study.candidates,
+        columns=tuple(ColumnOut.model_validate(column) for column in study.columns),
+    )
 
 
-def _changed(configuration: Configuration, settings: Request, names: set[str]) -> Configuration:
+def _settings_of(configuration: Configuration) -> StudySettings:
+    """The settings as they are shown. They were checked when they came in, and are not checked again."""
+    stop, theory, objective = configuration.stop, configuration.theory, configuration.objective
+    settings = {name: value for name, value in vars(configuration).items() if name != "objectives"}
+    return StudySettings.model_construct(
+        **settings
+        | {
+            "direction": objective.direction.value,
+            "objective": objective.name,
+            "unit": objective.unit,
+            "theory": None if theory is None else TheorySettings.model_construct(**vars(theory)),
+            "stop": StopRule.model_construct(
+                regret_bound=stop.regret_bound,
+                observations=stop.observations,
+                date=datetime.fromisoformat(stop.date) if stop.date else None,
+            ),
+        }
+    )
+
+
+def _changed(configuration: Configuration, settings: ChangeableSettings, names: set[str]) -> Configuration:
+    """The configuration with the named settings."""
     changes: dict[str, Any] = {name: getattr(settings, name) for name in names}
-    if "direction" in changes:
-        changes["direction"] = Direction(changes["direction"])
+    renamed = {"objective": "name", "unit": "unit", "direction": "direction"}
+    of_objective = {renamed[name]: changes.pop(name) for name in renamed if name in changes}
+    if "direction" in of_objective:
+        of_objective["direction"] = Direction(of_objective["direction"])
+    changes["objectives"] = (replace(configuration.objective, **of_objective),)
     if changes.get("theory") is not None:
         changes["theory"] = Theory(**changes["theory"].model_dump())
     if "stop" in changes:

@@ -1,1 +1,1 @@
-"""The ten-second proof: a simulated reaction screen, a simulated technician, the loop live on the terminal."""
+"""The demo of ten seconds: a simulated reaction screen and a simulated technician, live on the terminal."""

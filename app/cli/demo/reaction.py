@@ -1,7 +1,7 @@
-"""A reaction screen that the project makes up: what can be tried, and what comes out, with noise.
+"""A made-up reaction screen: what can be tried, and the yield that comes out, with noise.
 
-The yield is a product of what each choice is good for, with two interactions that make it worth searching: every ligand
-has its own best temperature, and strong bases spoil protic solvents.
+The yield is a product of how good each choice is, with two interactions that make it worth searching: every ligand has
+its own best temperature, and strong bases do not tolerate protic solvents.
 """
 
 import math
@@ -31,22 +31,22 @@ CONCENTRATIONS = (0.05, 0.1, 0.2)
 
 @dataclass(frozen=True)
 class Reaction:
-    """What happens in the flask; the one who asks does not know it."""
+    """The truth, which the study does not know."""
 
     seed: int = 0
 
     def candidates(self) -> list[dict[str, Any]]:
-        """Every combination, under the lab's own numbers."""
+        """Every combination, with keys as a lab would number them."""
         combinations = product(LIGANDS, BASES, SOLVENTS, TEMPERATURES, CONCENTRATIONS)
         names = ("ligand", "base", "solvent", "temperature", "concentration")
         return [
-            {"key": f"RX-{number:04d}", **dict(zip(names, one, strict=True))}
-            for number, one in enumerate(combinations, start=1)
+            {"key": f"RX-{number:04d}", **dict(zip(names, combination, strict=True))}
+            for number, combination in enumerate(combinations, start=1)
         ]
 
     def measure(self, candidate: Any, repeat: int = 1) -> float:
         """One measured yield in per cent; the same repeat of the same candidate gives the same value."""
-        noise = random.Random(f"{self.seed} {candidate['ligand']} {self._place(candidate)} {repeat}")  # noqa: S311
+        noise = random.Random(f"{self.seed} {candidate['ligand']} {self._conditions(candidate)} {repeat}")  # noqa: S311
         return round(min(100.0, max(0.0, self.truth(candidate) + noise.gauss(0.0, NOISE))), 2)
 
     def truth(self, candidate: Any) -> float:
@@ -61,7 +61,6 @@ class Reaction:
     def best(self) -> dict[str, Any]:
         return max(self.candidates(), key=self.truth)
 
-    def _place(self, candidate: Any) -> str:
-        return " ".join(str(float(candidate[name])) for name in ("temperature", "concentration")) + (
-            f" {candidate['base']} {candidate['solvent']}"
-        )
+    def _conditions(self, candidate: Any) -> str:
+        temperature, concentration = float(candidate["temperature"]), float(candidate["concentration"])
+        return f"{temperature} {concentration} {candidate['base']} {candidate['solvent']}"

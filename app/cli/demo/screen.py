@@ -1,5 +1,6 @@
-"""What the demo shows: the best so far, a curve, and the batch on the bench as it fills."""
+"""What the demo shows: the best so far, a curve, and the current batch with its results."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,58 +9,70 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from nextbatch import Batch, Progress
-from nextbatch.display import sparkline
+from nextbatch import Batch, Progress, Suggestion
+from nextbatch.display import plural, sparkline
 
-_MOST_ROWS = 12
+_MAX_ROWS = 12
 
 
 @dataclass
 class Screen:
-    """The state of the demo; `rich` asks it how it looks."""
+    """The state of the demo, drawn by `rich`."""
 
     title: str
     budget: int
-    values: dict[str, list[float]] = field(default_factory=dict)  # of this batch, by suggestion
-    best: list[float] = field(default_factory=list)
+    values: dict[str, list[float]] = field(default_factory=dict)  # of the current batch, by suggestion
+    best_so_far: list[float] = field(default_factory=list)
     best_key: str = ""
     batch: Batch[Any] | None = None
-    words: str = "Choosing the first batch …"
+    caption: str = "Choosing the first batch …"
 
-    def begin(self, batch: Batch[Any]) -> None:
+    def start(self, batch: Batch[Any]) -> None:
         self.batch, self.values = batch, {}
-        self.words = f"Batch {batch.number}: {batch.size} measurements. It ended there because: {batch.details.ended}."
+        depends = "its result" if batch.size == 1 else "their results"
+        why = f": further choices depend on {depends}" if batch.details.ended == "rule" else ""
+        self.caption = f"Batch {batch.number}, {plural(batch.size, 'measurement')}{why}."
 
-    def take(self, suggestion: str, key: str, values: list[float]) -> None:
+    def add(self, suggestion: str, key: str, values: list[float]) -> None:
         self.values[suggestion] = values
         for value in values:
-            if not self.best or value > self.best[-1]:
-                self.best_key = key
-            self.best.append(max(value, self.best[-1] if self.best else value))
+            best = self.best_so_far[-1] if self.best_so_far else -math.inf
+            if value > best:
+                best, self.best_key = value, key
+            self.best_so_far.append(best)
 
     def __rich__(self) -> RenderableType:
         parts: list[RenderableType] = [
             self._headline(),
-            Text(sparkline(self.best, 60), "cyan"),
-            Text(self.words, "dim"),
+            Text(sparkline(self.best_so_far, 60), "cyan"),
+            Text(self.caption, "dim"),
         ]
         if self.batch is not None:
-            parts.append(self._bench(self.batch))
+            parts.append(self._batch_table(self.batch))
         return Panel(Group(*parts), title=self.title, border_style="dim", padding=(1, 2))
 
     def _headline(self) -> Text:
-        if not self.best:
-            return Text("Nothing is measured yet.")
-        done = Progress(len(self.best), self.budget, self.best[-1], self.best_key)
-        return Text.assemble(("best so far  ", "dim"), (f"{self.best[-1]:.1f} %  ", "bold cyan"), str(done))
+        if not self.best_so_far:
+            return Text("No results yet.")
+        best = self.best_so_far[-1]
+        progress = Progress(len(self.best_so_far), self.budget, best, self.best_key)
+        return Text.assemble(("best so far  ", "dim"), (f"{best:.1f} %  ", "bold cyan"), str(progress))
 
-    def _bench(self, batch: Batch[Any]) -> Table:
+    def _batch_table(self, batch: Batch[Any]) -> Table:
         names = list(batch.suggestions[0].features)
         table = Table("candidate", *names, "yield / %", box=None, header_style="bold", pad_edge=False)
-        waiting = [one for one in batch if one.id not in self.values]
-        done = [one for one in batch if one.id in self.values]
-        for one in [*done, *waiting][max(0, len(done) - _MOST_ROWS + 3) :][:_MOST_ROWS]:
-            shown = ", ".join(f"{value:.1f}" for value in self.values.get(one.id, ())) or "…"
-            cells = (f"{one[name]:g}" if isinstance(one[name], float) else str(one[name]) for name in names)
-            table.add_row(one.key, *cells, shown)
+        for suggestion in self._visible(batch):
+            results = ", ".join(f"{value:.1f}" for value in self.values.get(suggestion.id, ())) or "…"
+            table.add_row(suggestion.key, *(_cell(suggestion[name]) for name in names), results)
         return table
+
+    def _visible(self, batch: Batch[Any]) -> list[Suggestion[Any]]:
+        """The suggestions that fit: those with results first, scrolled so that some pending ones are seen."""
+        done = [suggestion for suggestion in batch if suggestion.id in self.values]
+        pending = [suggestion for suggestion in batch if suggestion.id not in self.values]
+        first = max(0, len(done) - _MAX_ROWS + 3)
+        return [*done, *pending][first : first + _MAX_ROWS]
+
+
+def _cell(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

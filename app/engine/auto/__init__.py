@@ -1,53 +1,60 @@
-"""Auto mode: for people who know no kernel. It chooses features, objective, kernel, noise and limits; the engine
-does the rest.
+"""Auto mode: for people who know no kernel. It chooses features, objective, kernel, noise and limits, and asks the
+engine for the rest.
 
     encoding = learn_encoding(columns, numbers, codes)          # once, stored with the study
     X = encoding.apply(numbers, codes)
-    cells = first_size(X.shape[1])
+    cells = cell_count(X.shape[1])
     picks = first_batch(start(X, settings), max(cells, q), cells, seed)
     …
     observed = Observed.of(len(X), measured, values)
     if model is None or needs_refit(model, observed):
         model = fit(X, encoding.layout, observed, "maximize", previous=model)
-        state = begin(X, model, observed, options, seed)
+        state = state_for(X, model, observed, options, seed)
     limit = limits_for(observed, state.pending, options, is_noisy(model, observed, options))
-    batch = widely(choose, state, Ask(number, q, q, alpha=alpha_for(model, options), limit=limit), cells, seed)
+    ask = Ask(number, q, q, alpha=alpha_for(model, options), limit=limit)
+    batch = fill_cells_then_choose(choose, state, ask, cells, seed)
 
-Notation as in `app.engine`; values in model units are standardised and higher is better. Reading order: columns,
-scaling, layout, encoding, cautions, learning; observed, warping, objective; priors, forms, evidence, posterior_mode,
-fitted, fitting; goals, spreading, limits, handover, recommending.
+Notation as in `app.engine`; values in model units are standardised, and higher is better. Reading order: columns,
+encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; space_filling, acquisition.
 """
 
-from app.engine.auto.columns import FeatureColumn, Override
-from app.engine.auto.encoding import Caution, Encoding
-from app.engine.auto.fitted import Fit
-from app.engine.auto.fitting import fit, needs_refit
-from app.engine.auto.goals import Goal, Options
-from app.engine.auto.handover import alpha_for, begin, settings_for, sums_for
-from app.engine.auto.layout import Layout
-from app.engine.auto.learning import learn_encoding
-from app.engine.auto.limits import is_noisy, limits_for
-from app.engine.auto.objective import Direction, Objective
+from app.engine.auto.acquisition import (
+    AutoOptions,
+    Goal,
+    alpha_for,
+    is_noisy,
+    limits_for,
+    recommended,
+    settings_for,
+    state_for,
+    sums_for,
+)
+from app.engine.auto.columns import FeatureColumn, Layout, LevelCodes, Override, Scaling
+from app.engine.auto.encoding import Encoding, learn_encoding
+from app.engine.auto.fitting import FittedModel, fit, needs_refit
+from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Observed
-from app.engine.auto.recommending import recommended
-from app.engine.auto.spreading import first_batch, first_size, widely
+from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, first_batch
+from app.engine.auto.warnings import TableWarning, table_warnings
 
 __all__ = [
-    "Caution",
-    "Direction",
+    "AutoOptions",
     "Encoding",
     "FeatureColumn",
-    "Fit",
+    "FittedModel",
     "Goal",
     "Layout",
-    "Objective",
+    "LevelCodes",
+    "ObjectiveDirection",
+    "ObjectiveTransform",
     "Observed",
-    "Options",
     "Override",
+    "Scaling",
+    "TableWarning",
     "alpha_for",
-    "begin",
+    "cell_count",
+    "fill_cells_then_choose",
     "first_batch",
-    "first_size",
     "fit",
     "is_noisy",
     "learn_encoding",
@@ -55,6 +62,7 @@ __all__ = [
     "needs_refit",
     "recommended",
     "settings_for",
+    "state_for",
     "sums_for",
-    "widely",
+    "table_warnings",
 ]

@@ -1,28 +1,34 @@
 """How the raw columns of a study become its features X: learnt once, stored with the study, applied to every later
-candidate."""
+candidate.
 
-from collections.abc import Sequence
+Numbers that vary are scaled, texts get a column per level, and many columns of 0 and 1 are taken for a fingerprint.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from app.engine.arrays import Array
-from app.engine.auto.layout import Layout, Role
-from app.engine.auto.scaling import Scaling
+from app.arrays import FloatArray
+from app.engine.auto.columns import FeatureColumn, FeatureRole, Layout, LevelCodes, Override, Scaling
 
 VERSION = 1
-Codes = NDArray[np.int32]
+
+FINGERPRINT = 64
+"""This many columns of 0 and 1 are a fingerprint, and are compared as one (Tanimoto)."""
 
 
 @dataclass(frozen=True)
-class Step:
-    """Encoded columns made of one raw column: raw column `source`, the `place`-th of the numbers or of the codes."""
+class ColumnEncoding:
+    """The encoded columns made of one raw column."""
 
-    role: Role
+    role: FeatureRole
     source: int
-    place: int
+    """Number of the raw column in the table."""
+    slot: int
+    """Its position among the numbers or among the codes."""
     scaling: Scaling | None = None
     """Of a number."""
     levels: tuple[int, ...] = ()
@@ -30,16 +36,16 @@ class Step:
 
     @property
     def width(self) -> int:
-        """How many encoded columns."""
+        """How many encoded columns there are."""
         return len(self.levels) if self.role == "level" else 1
 
-    def apply(self, numbers: Array, codes: Codes) -> Array:
+    def apply(self, numbers: FloatArray, codes: LevelCodes) -> FloatArray:
         """(n, width). A text level unknown when the encoding was learnt is all zeros: equally far from every known
         level."""
         if self.role == "level":
-            one_hot: Array = (codes[:, [self.place]] == np.asarray(self.levels)).astype(float)
+            one_hot: FloatArray = (codes[:, [self.slot]] == np.asarray(self.levels)).astype(float)
             return one_hot
-        values = numbers[:, self.place]
+        values = numbers[:, self.slot]
         return (self.scaling.apply(values) if self.scaling else values)[:, None]
 
     def describe(self) -> dict[str, Any]:
@@ -55,56 +61,117 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Caution:
-    """Something about the table the user should know; nothing was refused."""
-
-    code: Literal["constant", "nearly_duplicate", "many_levels", "no_features"]
-    columns: tuple[str, ...]
-    message: str
-
-    def describe(self) -> dict[str, Any]:
-        """Plain JSON."""
-        return {**self.__dict__, "columns": list(self.columns)}
-
-    @classmethod
-    def build(cls, description: dict[str, Any]) -> Self:
-        """The inverse of `describe`."""
-        return cls(**{**description, "columns": tuple(description["columns"])})
-
-
-@dataclass(frozen=True)
 class Encoding:
-    """The steps in the order of the raw columns; a table of constant columns alone has one feature, 0."""
+    """The raw columns that vary, in their order; if none varies there is one feature, 0."""
 
-    steps: tuple[Step, ...]
-    warnings: tuple[Caution, ...] = ()
+    columns: tuple[ColumnEncoding, ...]
 
     @property
     def layout(self) -> Layout:
         """What each of the d encoded columns means."""
-        if not self.steps:
+        if not self.columns:
             return Layout.of_numbers(1)
-        roles = [step.role for step in self.steps for _ in range(step.width)]
-        sources = [step.source for step in self.steps for _ in range(step.width)]
+        roles = [column.role for column in self.columns for _ in range(column.width)]
+        sources = [column.source for column in self.columns for _ in range(column.width)]
         return Layout(tuple(roles), tuple(sources))
 
-    def apply(self, numbers: Array, codes: Codes) -> Array:
+    def apply(self, numbers: FloatArray, codes: LevelCodes) -> FloatArray:
         """Raw numbers (n, ·) and codes (n, ·) to features (n, d), finite for finite numbers."""
-        if not self.steps:
+        if not self.columns:
             return np.zeros((len(numbers), 1))
-        return np.ascontiguousarray(np.hstack([step.apply(numbers, codes) for step in self.steps]))
+        return np.ascontiguousarray(np.hstack([column.apply(numbers, codes) for column in self.columns]))
 
     def describe(self) -> dict[str, Any]:
         """Plain JSON with a version; `Encoding.build` is the inverse."""
-        return {"version": VERSION, "steps": _described(self.steps), "warnings": _described(self.warnings)}
+        return {"version": VERSION, "columns": [column.describe() for column in self.columns]}
 
     @classmethod
     def build(cls, description: dict[str, Any]) -> Self:
         """The encoding that `describe` wrote."""
         if description["version"] != VERSION:
             raise ValueError(f"this program reads encodings of version {VERSION}, not {description['version']}")
-        return cls(tuple(map(Step.build, description["steps"])), tuple(map(Caution.build, description["warnings"])))
+        return cls(tuple(map(ColumnEncoding.build, description["columns"])))
 
 
-def _described(parts: Sequence[Step | Caution]) -> list[dict[str, Any]]:
-    return [part.describe() for part in parts]
+def learn_encoding(
+    columns: Sequence[FeatureColumn],
+    numbers: ArrayLike,
+    codes: ArrayLike,
+    overrides: Mapping[str, Override | dict[str, Any]] | None = None,
+) -> Encoding:
+    """The encoding for candidates with these raw columns.
+
+    numbers (A, ·) holds the number and boolean columns in order, codes (A, ·) the text columns; `overrides` go by
+    column name.
+    """
+    values, level_codes = np.asarray(numbers, dtype=float), np.asarray(codes, dtype=np.int32)
+    _check(columns, values, level_codes)
+    decided = {name: Override.build(override) for name, override in (overrides or {}).items()}
+    unknown = decided.keys() - {column.name for column in columns}
+    if unknown:
+        raise ValueError(f"overrides for columns that do not exist: {', '.join(sorted(unknown))}")
+    encoded = _encode_columns(columns, values, level_codes, decided)
+    return Encoding(tuple(_with_fingerprint(encoded, values, decided, columns)))
+
+
+def _check(columns: Sequence[FeatureColumn], numbers: FloatArray, codes: LevelCodes) -> None:
+    texts = sum(column.kind == "text" for column in columns)
+    if numbers.ndim != 2 or codes.ndim != 2 or numbers.shape[1] != len(columns) - texts or codes.shape[1] != texts:
+        raise ValueError("numbers and codes need one column for every raw column of their kind")
+    if len(numbers) != len(codes) or len(numbers) == 0:
+        raise ValueError("an encoding needs candidates, with numbers and codes for each")
+    if not np.isfinite(numbers).all():
+        raise ValueError("numbers must be finite")
+
+
+def _encode_columns(
+    columns: Sequence[FeatureColumn], numbers: FloatArray, codes: LevelCodes, overrides: Mapping[str, Override]
+) -> list[ColumnEncoding]:
+    """One encoding for every raw column that varies."""
+    encodings: list[ColumnEncoding | None] = []
+    next_number, next_text = 0, 0
+    for source, column in enumerate(columns):
+        if column.kind == "text":
+            encodings.append(_text(codes[:, next_text], source, next_text))
+            next_text += 1
+        else:
+            override = overrides.get(column.name, Override())
+            encodings.append(_number(numbers[:, next_number], source, next_number, override))
+            next_number += 1
+    return [encoding for encoding in encodings if encoding is not None]
+
+
+def _number(values: FloatArray, source: int, slot: int, override: Override) -> ColumnEncoding | None:
+    """None for a constant column."""
+    if values.min() == values.max():
+        return None
+    return ColumnEncoding("number", source, slot, Scaling.learn(values, override.scale))
+
+
+def _text(codes: LevelCodes, source: int, slot: int) -> ColumnEncoding | None:
+    """None for a constant column."""
+    levels = np.unique(codes)
+    return ColumnEncoding("level", source, slot, levels=tuple(levels.tolist())) if len(levels) > 1 else None
+
+
+def _with_fingerprint(
+    encodings: Sequence[ColumnEncoding],
+    numbers: FloatArray,
+    overrides: Mapping[str, Override],
+    columns: Sequence[FeatureColumn],
+) -> list[ColumnEncoding]:
+    """Columns of 0 and 1 become bits, unscaled, if there are enough of them; a column with an override stays a
+    number."""
+
+    def is_bit(encoding: ColumnEncoding) -> bool:
+        if encoding.role != "number" or columns[encoding.source].name in overrides:
+            return False
+        return bool(np.isin(numbers[:, encoding.slot], (0.0, 1.0)).all())
+
+    bits = [is_bit(encoding) for encoding in encodings]
+    if sum(bits) < FINGERPRINT:
+        return list(encodings)
+    return [
+        ColumnEncoding("bit", encoding.source, encoding.slot) if bit else encoding
+        for encoding, bit in zip(encodings, bits, strict=True)
+    ]

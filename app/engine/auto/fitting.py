@@ -1,90 +1,189 @@
 """Fit the model to all measurements so far: objective, kernel, noise. Deterministic, and bounded in time.
 
-Up to LARGEST distinct candidates the fit is exact; beyond, it reads an even subsample of so many of them (in the
-order of their numbers), so that a long history costs no more than this. The objective's clip and scale are always
-learnt from all values.
+MAP: the hyperparameters of highest evidence times prior, found by L-BFGS-B from a few starts. Up to
+`observed.MOST_DISTINCT` distinct candidates the fit is exact; beyond, it reads an even subsample (in the order of their
+numbers), so that a long history costs no more than this. The objective's clip and scale are always learnt from all
+values.
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Self
 
 import numpy as np
+from scipy.optimize import minimize
 
-from app.engine.arrays import Array, Numbers
-from app.engine.auto.evidence import Grouped, evidence
-from app.engine.auto.fitted import Fit
-from app.engine.auto.forms import Form, MainEffects, MaternArd, ScaledTanimoto, Times
-from app.engine.auto.layout import Layout
-from app.engine.auto.objective import Direction, Objective
-from app.engine.auto.observed import Observed
-from app.engine.auto.posterior_mode import Mode, Posterior, highest_mode
+from app.arrays import FloatArray
+from app.engine.auto.columns import Layout
+from app.engine.auto.evidence import evidence
+from app.engine.auto.kernel_forms import Form, form_for
+from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
+from app.engine.auto.observed import Grouped, Observed, grouped
+from app.engine.auto.priors import NOISE, Prior
+from app.engine.kernels import Kernel, build
 
-LARGEST = 256
-"""Distinct candidates a fit reads at most."""
+VERSION = 1
 
 CHEAP = 100
-"""Up to so many distinct candidates the model is fitted before every batch."""
+"""Up to this many distinct candidates the model is fitted before every batch."""
 
 GROWTH = 0.1
-"""Beyond, when the measurements grew by this share since the last fit."""
+"""Beyond that, it is fitted when the measurements have grown by this share since the last fit."""
+
+ITERATIONS = 60
+TOLERANCE = 1e-7
+"""The search ends when a step gains less than this share: further digits change no batch."""
+
+UNLIKELY = -1e25
+"""The log posterior where the covariance of the measurements is not positive definite."""
 
 
-def fit(X: Array, layout: Layout, observed: Observed, direction: Direction, previous: Fit | None = None) -> Fit:
+@dataclass(frozen=True)
+class FittedModel:
+    """The model of a study until the next fit, as plain values that replay to the last bit."""
+
+    form: str
+    """The name of the kernel's form; with `theta` the start of the next fit."""
+    theta: tuple[float, ...]
+    """Logarithms of the hyperparameters of the form, then log λ."""
+    kernel: Kernel
+    lam: float
+    """λ, the noise variance in model units."""
+    objective: ObjectiveTransform
+    log_evidence: float
+    """log marginal likelihood plus log prior at the optimum."""
+    norm: float
+    """‖posterior mean‖ in the kernel's space: the estimate of F with which the certificate is stated."""
+    observations: int
+    """How many measurements it was made from."""
+    distinct: int
+    """How many candidates these were of."""
+
+    def describe(self) -> dict[str, Any]:
+        """Plain JSON with a version; `FittedModel.build` is the inverse."""
+        plain = {**self.__dict__, "theta": list(self.theta)}
+        return {**plain, "version": VERSION, "kernel": self.kernel.describe(), "objective": self.objective.describe()}
+
+    @classmethod
+    def build(cls, description: dict[str, Any]) -> Self:
+        """The fit that `describe` wrote."""
+        fields = dict(description)
+        version = fields.pop("version")
+        if version != VERSION:
+            raise ValueError(f"this program reads fits of version {VERSION}, not {version}")
+        fields["theta"] = tuple(fields["theta"])
+        fields["kernel"] = build(fields["kernel"])
+        fields["objective"] = ObjectiveTransform.build(fields["objective"])
+        return cls(**fields)
+
+
+def fit(
+    X: FloatArray,
+    layout: Layout,
+    observed: Observed,
+    direction: ObjectiveDirection,
+    previous: FittedModel | None = None,
+) -> FittedModel:
     """The model for these measurements, at least one; the search starts at the previous optimum and at the mode of
     the prior."""
     if observed.size == 0:
         raise ValueError("a fit needs at least one measurement")
-    objective = Objective.learn(observed.values, direction)
+    objective = ObjectiveTransform.learn(observed.values, direction)
     y = grouped(X, observed, objective)
     name, form = form_for(layout)
     posterior = Posterior(form, y)
-    starts = [posterior.mode]
-    if previous is not None and previous.form == name and len(previous.theta) == len(posterior.mode):
+    starts = [posterior.prior_mode]
+    if previous is not None and previous.form == name and len(previous.theta) == len(posterior.prior_mode):
         starts.insert(0, np.array(previous.theta))
     return _as_fit(name, form, highest_mode(posterior, starts), y, objective, observed)
 
 
-def needs_refit(fitted: Fit, observed: Observed) -> bool:
-    """Every time the measurements changed in number while that is cheap; then when they grew by the stated share."""
+def needs_refit(fitted: FittedModel, observed: Observed) -> bool:
+    """Whenever the number of measurements changed, while that is cheap; then when it grew by the stated share."""
     if observed.size < fitted.observations:
         return True
     grown = observed.size - fitted.observations
     return grown > 0 and (fitted.distinct <= CHEAP or grown >= GROWTH * fitted.observations)
 
 
-def grouped(X: Array, observed: Observed, objective: Objective) -> Grouped:
-    """The measurements in model units by distinct candidate, at most LARGEST of them."""
-    values = objective.to_model(observed.values)
-    sums, squares = observed.sums(values), observed.sums(values**2)
-    chosen = _evenly(np.flatnonzero(observed.counts))
-    return Grouped.of(X[chosen], observed.counts[chosen].astype(float), sums[chosen], squares[chosen])
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """A maximum: theta (q + 1,), log λ last, and the log posterior there."""
+
+    theta: FloatArray
+    log_posterior: float
 
 
-def form_for(layout: Layout) -> tuple[str, Form]:
-    """Matérn 5/2 with a lengthscale for every column, beside the main effects of the texts, if there are any.
+class Posterior:
+    """log p(y | theta) + log p(theta) over theta = (the form's, log λ)."""
 
-    A fingerprint is compared by Tanimoto, times Matérn of what else there is.
-    """
-    d, matern = len(layout.roles), MaternArd(layout.others, len(layout.roles))
-    if layout.bits:
-        tanimoto = ScaledTanimoto(layout.bits, d)
-        return ("tanimoto × matern", Times(tanimoto, matern)) if layout.others else ("tanimoto", tanimoto)
-    return ("matern + main effects", MainEffects(matern, layout.texts)) if layout.texts else ("matern", matern)
+    def __init__(self, form: Form, y: Grouped) -> None:
+        self._evaluate, self._y = form.on(y.X), y
+        priors: tuple[Prior, ...] = (*form.priors, NOISE)
+        self.prior_mode = np.array([prior.mode for prior in priors])
+        self.bounds = [prior.bounds for prior in priors]
+        self._priors: list[tuple[Prior, slice]] = []
+        start = 0
+        for prior, equal in groupby(priors):
+            stop = start + len(list(equal))
+            self._priors.append((prior, slice(start, stop)))
+            start = stop
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """The log posterior and its gradient."""
+        value, gradient = self._log_prior(theta)
+        K, pull_back = self._evaluate(theta[:-1])
+        at_theta = evidence(K, pull_back, float(np.exp(theta[-1])), self._y)
+        if at_theta is None or not np.isfinite(at_theta.log_p):
+            return UNLIKELY, np.zeros_like(theta)
+        return value + at_theta.log_p, gradient + at_theta.gradient
+
+    def _log_prior(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = 0.0, np.empty_like(theta)
+        for prior, part in self._priors:
+            log_p, gradient[part] = prior.log_density(theta[part])
+            value += float(log_p.sum())
+        return value, gradient
 
 
-def _evenly(numbers: Numbers) -> Numbers:
-    """At most LARGEST of the numbers, evenly spread."""
-    if len(numbers) <= LARGEST:
-        return numbers
-    return numbers[np.linspace(0, len(numbers) - 1, LARGEST).astype(np.int64)]
+def highest_mode(posterior: Posterior, starts: Sequence[FloatArray]) -> Mode:
+    """The best of the maxima reached from the starts; the first of equals."""
+    low, high = np.array(posterior.bounds).T
+    modes = [_climb(posterior, np.clip(start, low, high)) for start in starts]
+    return max(modes, key=lambda mode: mode.log_posterior)
 
 
-def _as_fit(name: str, form: Form, mode: Mode, y: Grouped, objective: Objective, observed: Observed) -> Fit:
+def _climb(posterior: Posterior, start: FloatArray) -> Mode:
+    """The maximum that L-BFGS-B reaches from a start."""
+
+    def negative(theta: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = posterior(theta)
+        return -value, -gradient
+
+    end = minimize(
+        negative,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=posterior.bounds,
+        options={"maxiter": ITERATIONS, "ftol": TOLERANCE},
+    )
+    return Mode(np.asarray(end.x, dtype=float), -float(end.fun))
+
+
+def _as_fit(
+    name: str, form: Form, mode: Mode, y: Grouped, objective: ObjectiveTransform, observed: Observed
+) -> FittedModel:
     """The optimum as a value; ‖mean‖² = aᵀKa for the weights a of the posterior mean."""
     theta, lam = mode.theta, float(np.exp(mode.theta[-1]))
-    K, pull = form.on(y.X)(theta[:-1])
-    found = evidence(K, pull, lam, y)
-    mu, norm = (found.mu, math.sqrt(max(0.0, float(found.a @ K @ found.a)))) if found else (0.0, 1.0)
-    return Fit(
+    K, pull_back = form.on(y.X)(theta[:-1])
+    at_mode = evidence(K, pull_back, lam, y)
+    mu, norm = 0.0, 1.0
+    if at_mode is not None:
+        mu, norm = at_mode.mu, math.sqrt(max(0.0, float(at_mode.a @ K @ at_mode.a)))
+    return FittedModel(
         form=name,
         theta=tuple(theta.tolist()),
         kernel=form.kernel(theta[:-1]),

@@ -1,5 +1,18 @@
-"""The user's objective and the model's: direction, robust clipping and standardisation, all undone in what users
-see."""
+"""The user's objective and the model's: direction, robust clipping, standardisation and skew, all undone in what users
+see.
+
+Skew is taken out by Yeo and Johnson's power transform (Biometrika 87, 2000), which is one to one:
+
+    u ≥ 0:  ((u + 1)^p − 1)/p            p = 0:  log(u + 1)
+    u < 0:  −((1 − u)^(2−p) − 1)/(2−p)   p = 2:  −log(1 − u)
+
+p = 1 changes nothing, and p < 1 pulls in the good tail (p > 1 would pull in the bad one, which is clipped anyway).
+Within 0 ≤ p ≤ 2 every real number has an image and every image its number, so that bounds of the model are bounds for
+the user.
+
+Why: with a prior of variance 1, nothing unexplored can look better than about two standard deviations. In a skewed
+objective the first good candidate lies beyond that, and optimism never leaves its neighbourhood again.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
@@ -7,45 +20,54 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from app.engine.arrays import Array
-from app.engine.auto.warping import finite, learn_power, unwarp, warp
+from app.arrays import FloatArray
 
-Direction = Literal["maximize", "minimize"]
+ObjectiveDirection = Literal["maximize", "minimize"]
 
 CLIP = 3.0
 """Values worse than median − CLIP·IQR are failures: how bad they are says nothing about the rest."""
 
 CONSTANT = 1e-9
-"""A spread below this share of the largest value is rounding: the objective is constant so far."""
+"""A deviation below this share of the largest value is rounding error: the objective is constant so far."""
 
 SMALLEST, LARGEST = 1e-290, 1e290
-"""The scale stays within these, so that values divided by it are numbers."""
+"""The scale stays between these, so that values divided by it are finite."""
 
-BEYOND = 1e9
-"""Values in model units are cut here."""
+MOST = 1e9
+"""Values in model units are clipped at ±MOST."""
+
+POWERS = np.linspace(0.0, 1.0, 21)
+FEWEST = 3
+"""This many values are needed to judge a skew."""
+
+TIE = 1e-6
+"""Powers with log-likelihoods this close are equally good: the mildest is taken, whatever rounding says."""
+
+FLAT = 1e-9
+"""A standard deviation below this counts as zero."""
 
 
 @dataclass(frozen=True)
-class Objective:
-    """From the user's value to the model's, where higher is better, mean and variance are about 0 and 1:
+class ObjectiveTransform:
+    """From the user's value to the model's, where higher is better, with mean about 0 and variance about 1:
 
-    u = ±(value − offset)/scale, values worse than `clip` counting as clip, − for minimising
-    model = (warp(u, power) − centre)/spread
+    u = ±(value − offset)/scale, with − for minimising; values worse than `clip` count as clip
+    model = (warp(u, power) − centre)/deviation
     """
 
-    direction: Direction = "maximize"
+    direction: ObjectiveDirection = "maximize"
     offset: float = 0.0
     scale: float = 1.0
     clip: float | None = None
     """The worst value believed, in the user's units."""
     power: float = 1.0
     centre: float = 0.0
-    spread: float = 1.0
+    deviation: float = 1.0
 
     @staticmethod
-    def learn(values: Array, direction: Direction) -> "Objective":
-        """Clip the bad side at median − 3·IQR (unless IQR is 0 or rounding), standardise, take the skew out; values
-        (n,)."""
+    def learn(values: FloatArray, direction: ObjectiveDirection) -> "ObjectiveTransform":
+        """Clip the bad side at median − 3·IQR (unless IQR is 0 or rounding error), standardise, take out the skew;
+        values (n,)."""
         if direction not in ("maximize", "minimize"):
             raise ValueError(f"direction must be maximize or minimize, not {direction!r}")
         plain = _standardised(values, direction)
@@ -53,28 +75,30 @@ class Objective:
         power = learn_power(u)
         v = warp(u, power)
         deviation = float(v.std())
-        return replace(plain, power=power, centre=float(v.mean()), spread=deviation if deviation > CONSTANT else 1.0)
+        deviation = deviation if deviation > CONSTANT else 1.0
+        return replace(plain, power=power, centre=float(v.mean()), deviation=deviation)
 
     @property
     def sign(self) -> float:
         """+1 for maximising, −1 for minimising."""
         return 1.0 if self.direction == "maximize" else -1.0
 
-    def to_model(self, values: Array) -> Array:
+    def to_model(self, values: FloatArray) -> FloatArray:
         """The user's values in model units: higher is better, finite."""
         if self.clip is not None:
             values = np.maximum(values, self.clip) if self.sign > 0 else np.minimum(values, self.clip)
         with np.errstate(over="ignore"):  # halves: the difference of two finite numbers may overflow
             u = self.sign * ((values / 2 - self.offset / 2) / self.scale * 2)
-        return (warp(np.clip(u, -BEYOND, BEYOND), self.power) - self.centre) / self.spread
+        return (warp(np.clip(u, -MOST, MOST), self.power) - self.centre) / self.deviation
 
-    def to_user(self, model: ArrayLike) -> Array:
-        """Means (then medians) and bounds such as ucb, which is the low side when minimising, in the user's units."""
-        u = unwarp(self.centre + self.spread * np.asarray(model, dtype=float), self.power)
+    def to_user(self, model: ArrayLike) -> FloatArray:
+        """Means (which become medians) and bounds in the user's units; an upper bound becomes the low one when
+        minimising."""
+        u = unwarp(self.centre + self.deviation * np.asarray(model, dtype=float), self.power)
         with np.errstate(over="ignore"):
             return finite(self.offset + self.sign * self.scale * u)
 
-    def std_to_user(self, mean: ArrayLike, std: ArrayLike) -> Array:
+    def std_to_user(self, mean: ArrayLike, std: ArrayLike) -> FloatArray:
         """Half the distance between mean − std and mean + std in the user's units."""
         at, width = np.asarray(mean, dtype=float), np.asarray(std, dtype=float)
         return np.abs(self.to_user(at + width) / 2 - self.to_user(at - width) / 2)
@@ -86,10 +110,10 @@ class Objective:
 
     def centred_at(self, mean: float) -> Self:
         """The same objective with its zero moved to `mean` (in model units): a constant prior mean."""
-        return replace(self, centre=self.centre + self.spread * mean)
+        return replace(self, centre=self.centre + self.deviation * mean)
 
     def describe(self) -> dict[str, Any]:
-        """Plain JSON; `Objective.build` is the inverse."""
+        """Plain JSON; `ObjectiveTransform.build` is the inverse."""
         return dict(self.__dict__)
 
     @classmethod
@@ -98,8 +122,38 @@ class Objective:
         return cls(**description)
 
 
-def _standardised(values: Array, direction: Direction) -> Objective:
-    """Clip, offset and scale alone; of values divided by the largest, whose squares are numbers."""
+def warp(u: FloatArray, p: float) -> FloatArray:
+    """u (n,) to its image (n,)."""
+    return np.where(u >= 0, _power(np.maximum(u, 0.0), p), -_power(np.maximum(-u, 0.0), 2 - p))
+
+
+def unwarp(v: FloatArray, p: float) -> FloatArray:
+    """The inverse of `warp`, finite for finite v."""
+    with np.errstate(over="ignore"):
+        u = np.where(v >= 0, _root(np.maximum(v, 0.0), p), -_root(np.maximum(-v, 0.0), 2 - p))
+    return finite(u)
+
+
+def finite(values: FloatArray) -> FloatArray:
+    """`values` with the largest finite numbers for infinities; np.nan_to_num alone is slow where there are none."""
+    return values if np.isfinite(values).all() else np.nan_to_num(values)
+
+
+def learn_power(u: FloatArray) -> float:
+    """The p among POWERS for which the images are most likely to be normal.
+
+    Log-likelihood: −n/2·log var(v) + (p − 1) Σ sign(u) log(1 + |u|).
+    """
+    if len(u) < FEWEST or u.std() < FLAT:
+        return 1.0
+    stretch = float((np.sign(u) * np.log1p(np.abs(u))).sum())
+    images = np.array([warp(u, p) for p in POWERS])
+    log_likelihood = -len(u) / 2 * np.log(np.maximum(images.var(axis=1), FLAT**2)) + (POWERS - 1) * stretch
+    return float(POWERS[log_likelihood >= log_likelihood.max() - TIE].max())
+
+
+def _standardised(values: FloatArray, direction: ObjectiveDirection) -> ObjectiveTransform:
+    """Clip, offset and scale alone; computed from values divided by the largest, so that no square overflows."""
     size = float(min(max(np.abs(values).max(), SMALLEST), LARGEST))
     sign = 1.0 if direction == "maximize" else -1.0
     good = sign * (values / size)
@@ -110,4 +164,16 @@ def _standardised(values: Array, direction: Direction) -> Objective:
     deviation = float(good.std())
     scale = size * (deviation if deviation > CONSTANT else 1.0)
     limit = sign * float(clip) * size if clipped else None
-    return Objective(direction, sign * float(good.mean()) * size, max(scale, SMALLEST), limit)
+    return ObjectiveTransform(direction, sign * float(good.mean()) * size, max(scale, SMALLEST), limit)
+
+
+def _power(u: FloatArray, p: float) -> FloatArray:
+    """((u + 1)^p − 1)/p for u ≥ 0, without cancellation."""
+    image: FloatArray = np.log1p(u) if p == 0 else np.expm1(p * np.log1p(u)) / p
+    return image
+
+
+def _root(v: FloatArray, p: float) -> FloatArray:
+    """The inverse of `_power`."""
+    u: FloatArray = np.expm1(v) if p == 0 else np.expm1(np.log1p(p * v) / p)
+    return u

@@ -1,4 +1,4 @@
-"""The measurements of a study, in the user's units."""
+"""The measurements of a study: single ones in the user's units, and grouped by candidate in model units for a fit."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -6,31 +6,37 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from app.engine.arrays import Array, Numbers
+from app.arrays import FloatArray, IndexArray
+from app.engine.auto.objective import ObjectiveTransform
+
+MOST_DISTINCT = 256
+"""A fit reads at most this many distinct candidates."""
 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """Single measurements in the order of the ledger: candidate `numbers` (n,) and `values` (n,); `counts` (A,) of
-    them."""
+    """Single measurements in the order of the ledger, in the user's units."""
 
-    counts: Numbers
-    numbers: Numbers
-    values: Array
+    counts: IndexArray
+    """(A,) how often each candidate was measured."""
+    numbers: IndexArray
+    """(n,) the candidate of each measurement."""
+    values: FloatArray
+    """(n,)."""
 
     @classmethod
     def of(cls, candidates: int, numbers: ArrayLike, values: ArrayLike) -> Self:
         """Measurements of a list of that many candidates."""
-        where, what = np.asarray(numbers, dtype=np.int64).ravel(), np.asarray(values, dtype=float).ravel()
-        if where.shape != what.shape or not np.isfinite(what).all():
+        measured, measurements = np.asarray(numbers, dtype=np.int64).ravel(), np.asarray(values, dtype=float).ravel()
+        if measured.shape != measurements.shape or not np.isfinite(measurements).all():
             raise ValueError("every measurement needs a candidate and a finite value")
-        if len(where) and not 0 <= where.min() <= where.max() < candidates:
+        if len(measured) and not 0 <= measured.min() <= measured.max() < candidates:
             raise ValueError(f"measurements of candidates beyond the {candidates} known ones")
-        return cls(np.bincount(where, minlength=candidates).astype(np.int64), where, what)
+        return cls(np.bincount(measured, minlength=candidates).astype(np.int64), measured, measurements)
 
     @property
     def size(self) -> int:
-        """n, how many measurements."""
+        """n, how many measurements there are."""
         return len(self.values)
 
     @property
@@ -38,6 +44,51 @@ class Observed:
         """How many candidates were measured at least once."""
         return int(np.count_nonzero(self.counts))
 
-    def sums(self, values: Array) -> Array:
-        """(A,) sums over each candidate's measurements of something said of every single one, values (n,)."""
+    def sums(self, values: FloatArray) -> FloatArray:
+        """(A,) sums over each candidate's measurements of one number per measurement, values (n,)."""
         return np.bincount(self.numbers, weights=values, minlength=len(self.counts)).astype(np.float64)
+
+    def repeats_differ(self) -> bool | None:
+        """Whether any repeated measurement gave another value; None if nothing was repeated."""
+        repeated = self.counts > 1
+        if not repeated.any():
+            return None
+        A = len(self.counts)
+        low, high = np.full(A, np.inf), np.full(A, -np.inf)
+        np.minimum.at(low, self.numbers, self.values)
+        np.maximum.at(high, self.numbers, self.values)
+        return bool((high[repeated] > low[repeated]).any())
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Measurements in model units by distinct candidate."""
+
+    X: FloatArray
+    """(n, d)."""
+    counts: FloatArray
+    means: FloatArray
+    within: float
+    """Sum of squares around the means."""
+
+    @classmethod
+    def of(cls, X: FloatArray, counts: FloatArray, sums: FloatArray, squares: FloatArray) -> Self:
+        """From the sums of values and of squared values of each row of X."""
+        means = sums / counts
+        within = float(np.maximum(squares - counts * means**2, 0.0).sum())
+        return cls(np.ascontiguousarray(X), counts, means, within)
+
+
+def grouped(X: FloatArray, observed: Observed, objective: ObjectiveTransform) -> Grouped:
+    """The measurements in model units by distinct candidate, at most MOST_DISTINCT of them."""
+    values = objective.to_model(observed.values)
+    sums, squares = observed.sums(values), observed.sums(values**2)
+    chosen = _evenly(np.flatnonzero(observed.counts))
+    return Grouped.of(X[chosen], observed.counts[chosen].astype(float), sums[chosen], squares[chosen])
+
+
+def _evenly(numbers: IndexArray) -> IndexArray:
+    """At most MOST_DISTINCT of the numbers, evenly distributed."""
+    if len(numbers) <= MOST_DISTINCT:
+        return numbers
+    return numbers[np.linspace(0, len(numbers) - 1, MOST_DISTINCT).astype(np.int64)]

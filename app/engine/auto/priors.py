@@ -6,17 +6,17 @@ from typing import Protocol
 
 import numpy as np
 
-from app.engine.arrays import Array
+from app.arrays import FloatArray
 
 SMALLEST_LENGTHSCALE = 0.025
 LARGEST_LENGTHSCALE = 100.0
-"""Bounds of a lengthscale; the largest times √d."""
+"""Bounds of a lengthscale; the largest is multiplied by √d."""
 
 
 class Prior(Protocol):
     """A density with a mode and bounds."""
 
-    def log_density(self, u: Array) -> tuple[Array, Array]:
+    def log_density(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         """log p(e^u) and its derivative in u, both (q,) for u (q,)."""
         ...
 
@@ -27,7 +27,7 @@ class Prior(Protocol):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The u allowed."""
+        """The smallest and the largest u allowed."""
         ...
 
 
@@ -43,7 +43,7 @@ class Gamma:
         """ℓ₀ = e^(√2 − 3)·√d ≈ 0.205·√d: distances in the unit cube grow with √d."""
         return cls(math.exp(math.sqrt(2) - 3) * math.sqrt(d), LARGEST_LENGTHSCALE * math.sqrt(d))
 
-    def log_density(self, u: Array) -> tuple[Array, Array]:
+    def log_density(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         """2u − 2e^u/ℓ₀ and 2 − 2e^u/ℓ₀."""
         ratio = 2 * np.exp(u) / self.centre
         return 2 * u - ratio, 2 - ratio
@@ -68,7 +68,7 @@ class LogNormal:
     smallest: float
     largest: float
 
-    def log_density(self, u: Array) -> tuple[Array, Array]:
+    def log_density(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         """−z²/2 − u and −z/width − 1, z = (u − centre)/width."""
         z = (u - self.centre) / self.width
         return -z * z / 2 - u, -z / self.width - 1
@@ -80,7 +80,7 @@ class LogNormal:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Between the smallest and the largest value."""
+        """The logarithms of the smallest and the largest value."""
         return math.log(self.smallest), math.log(self.largest)
 
 
@@ -90,7 +90,7 @@ class Odds:
 
     centre: float
 
-    def log_density(self, u: Array) -> tuple[Array, Array]:
+    def log_density(self, u: FloatArray) -> tuple[FloatArray, FloatArray]:
         """−z²/2 and −z, z = u − centre."""
         z = u - self.centre
         return -z * z / 2, -z
@@ -102,7 +102,7 @@ class Odds:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Ratios between 1 : 400 and 400 : 1 of what is expected."""
+        """Ratios between 1/400 and 400 times the expected one."""
         return self.centre - 6, self.centre + 6
 
 

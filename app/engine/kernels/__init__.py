@@ -1,23 +1,19 @@
-"""Kernels: one per file, all meeting the protocol of `kernel.py`, all with gradients in their hyperparameters.
+"""Kernels. All meet the protocol of `base`, and all have gradients in their hyperparameters.
 
-kernel = build({"kind": "matern", "nu": 2.5, "lengthscale": [0.3, 1.2]})
-K = kernel.matrix(X, Y)
+    kernel = build({"kind": "matern", "nu": 2.5, "lengthscale": [0.3, 1.2]})
+    K = kernel.matrix(X, Y)
+
+To add a kernel: write its class where it belongs (`stationary`, `dot_product`, `composite`), add its kind to
+`build.KINDS` and its name here, and write its naive formula into tests/engine/kernels/naive.py.
 """
 
+from app.engine.kernels.base import Description, Kernel
 from app.engine.kernels.build import build
-from app.engine.kernels.columns import Columns
-from app.engine.kernels.gaussian import Gaussian
-from app.engine.kernels.kernel import Array, Description, Kernel
-from app.engine.kernels.linear import Linear
-from app.engine.kernels.matern import Matern
-from app.engine.kernels.polynomial import Polynomial
-from app.engine.kernels.product import Product
-from app.engine.kernels.scaled import Scaled
-from app.engine.kernels.sum import Sum
-from app.engine.kernels.tanimoto import Tanimoto
+from app.engine.kernels.composite import Columns, Product, Scaled, Sum
+from app.engine.kernels.dot_product import Linear, Polynomial, Tanimoto
+from app.engine.kernels.stationary import Gaussian, Matern
 
 __all__ = [
-    "Array",
     "Columns",
     "Description",
     "Gaussian",

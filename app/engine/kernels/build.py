@@ -1,21 +1,15 @@
-"""From a plain description back to the kernel."""
+"""From a plain description back to the kernel it describes."""
 
 from collections.abc import Callable, Sequence
 
-from app.engine.kernels.columns import Columns
-from app.engine.kernels.gaussian import Gaussian
-from app.engine.kernels.kernel import Description, Kernel
-from app.engine.kernels.linear import Linear
-from app.engine.kernels.matern import Matern
-from app.engine.kernels.polynomial import Polynomial
-from app.engine.kernels.product import Product
-from app.engine.kernels.scaled import Scaled
-from app.engine.kernels.sum import Sum
-from app.engine.kernels.tanimoto import Tanimoto
+from app.engine.kernels.base import Description, Kernel
+from app.engine.kernels.composite import Columns, Product, Scaled, Sum
+from app.engine.kernels.dot_product import Linear, Polynomial, Tanimoto
+from app.engine.kernels.stationary import Gaussian, Matern
 
 
 def build(description: Description) -> Kernel:
-    """The kernel described: build(kernel.describe()) == kernel. ValueError for anything else."""
+    """The kernel that was described: build(kernel.describe()) == kernel. ValueError if there is none."""
     kind = description.get("kind")
     if kind not in KINDS:
         raise ValueError(f"unknown kernel kind {kind!r}: one of {', '.join(KINDS)}")
@@ -27,7 +21,7 @@ def build(description: Description) -> Kernel:
 
 
 def _lengthscale(value: float | Sequence[float]) -> float | tuple[float, ...]:
-    return tuple(float(each) for each in value) if isinstance(value, Sequence) else float(value)
+    return tuple(map(float, value)) if isinstance(value, Sequence) else float(value)
 
 
 def _gaussian(lengthscale: float | Sequence[float] = 1.0) -> Kernel:

@@ -1,38 +1,122 @@
-"""The child process that reads one Parquet or Arrow file for the server, and may die over it."""
+"""The child process that reads one Parquet or Arrow file for the server, and may die doing so.
 
+It runs as `python -m app.services.intake.arrow_child` and needs polars; `arrow_reading` starts it.
+"""
+
+import json
 import resource
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
+import polars as pl
+
+from app.arrays import Array, FloatArray
 from app.domain.errors import InvalidCandidates
-from app.services.intake.arrow_columns import read_columns
-from app.services.intake.arrow_exchange import Request, parse_request, save_columns, save_refusal
-from app.services.intake.cells import RawColumn
-from app.services.intake.findings import Findings
+from app.services.intake.arrow_reading import ANSWER, FIRST_ROW, ReadRequest, column_file
+from app.services.intake.cell_types import (
+    INEXACT_INTEGER,
+    MISSING,
+    NOT_EXACT,
+    NOT_FINITE,
+    Cells,
+    NumberCells,
+    RawColumn,
+    encode_texts,
+)
+from app.services.intake.columns import Declared, check_names
+from app.services.intake.findings import Findings, refuse
+from app.services.intake.limits import Limits, check_size
 
 
 def main() -> None:
     """Read the request from the standard input and leave the answer in its folder."""
-    request = parse_request(sys.stdin.read())
+    request = _parse_request(sys.stdin.read())
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_DATA, (request.limits.arrow_memory, request.limits.arrow_memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     folder = Path(request.folder)
     try:
-        columns = _read(request)
+        columns = _read_columns(request)
     except InvalidCandidates as refused:
-        save_refusal(refused, folder)
+        _save_refusal(refused, folder)
     else:
-        save_columns(columns, folder)
+        _save_columns(columns, folder)
 
 
-def _read(request: Request) -> list[RawColumn]:
+def _parse_request(text: str) -> ReadRequest:
+    members = json.loads(text)
+    members["declared"] = Declared(**members["declared"])
+    members["limits"] = Limits(**members["limits"])
+    return ReadRequest(**members)
+
+
+def _read_columns(request: ReadRequest) -> list[RawColumn]:
+    """Every column of the file; raises InvalidCandidates if one cannot be a column of candidates."""
     findings = Findings()
-    columns = read_columns(
-        Path(request.path), request.form, request.declared, request.limits, request.first_row, findings
-    )
+    try:
+        frame = _read_frame(Path(request.path), request.form, request.limits, findings)
+        columns = [_column(series, request.declared, findings) for series in frame.get_columns()]
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        message = f"The file cannot be read as {request.form.title()}. Write it again."
+        raise refuse(f"broken-{request.form}", message) from None
     findings.stop_if_any()
     return columns
+
+
+def _read_frame(path: Path, form: str, limits: Limits, findings: Findings) -> pl.DataFrame:
+    """The whole file, after a check of its size that reads no cells."""
+    lazy = pl.scan_parquet(path, glob=False) if form == "parquet" else pl.scan_ipc(path, glob=False)
+    names = lazy.collect_schema().names()
+    check_names(names, limits, findings)
+    findings.stop_if_any()
+    check_size(int(lazy.select(pl.len()).collect().item()), len(names), limits)
+    return lazy.collect()
+
+
+def _column(series: pl.Series, declared: Declared, findings: Findings) -> RawColumn:
+    name, dtype = series.name, series.dtype
+    if dtype.is_numeric() and not (dtype.is_integer() and declared.is_text(name)):
+        return RawColumn(name, NumberCells(_floats(series, findings)))
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Unknown):
+        message = "A column of this type cannot be read. Convert it to numbers, booleans, texts or times."
+        findings.error("column-type", message, column=name)
+        return RawColumn(name, encode_texts([]))
+    texts = series.cast(pl.String).fill_null(MISSING).to_list()
+    return RawColumn(name, encode_texts(texts), "boolean" if dtype == pl.Boolean else "text")
+
+
+def _floats(series: pl.Series, findings: Findings) -> FloatArray:
+    """The column as doubles, NaN where missing; a number that a double cannot hold is an error."""
+    floats = series.cast(pl.Float64)
+    if series.dtype.is_integer():
+        flaw, wrong = NOT_EXACT, (floats.abs() >= INEXACT_INTEGER).fill_null(False)
+    else:
+        flaw, wrong = NOT_FINITE, ~floats.is_finite().fill_null(True)
+    findings.errors_in_rows(flaw.code, flaw.message, np.flatnonzero(wrong.to_numpy()) + FIRST_ROW, series.name)
+    return floats.fill_null(np.nan).to_numpy()
+
+
+def _save_columns(columns: Sequence[RawColumn], folder: Path) -> None:
+    """Write the cells of each column, then the answer that lists the columns."""
+    described = []
+    for position, column in enumerate(columns):
+        array, levels = _array_and_levels(column.cells)
+        np.save(column_file(folder, position), array, allow_pickle=False)
+        described.append({"name": column.name, "kind": column.kind, "levels": levels})
+    (folder / ANSWER).write_text(json.dumps({"columns": described}))
+
+
+def _array_and_levels(cells: Cells) -> tuple[Array, tuple[str, ...] | None]:
+    return (cells.values, None) if isinstance(cells, NumberCells) else (cells.codes, cells.levels)
+
+
+def _save_refusal(refused: InvalidCandidates, folder: Path) -> None:
+    """Write why the file is refused."""
+    findings = [asdict(finding) for finding in refused.findings]
+    (folder / ANSWER).write_text(json.dumps({"findings": findings, "total": refused.total}))
 
 
 if __name__ == "__main__":

@@ -1,109 +1,219 @@
-"""Gives every column its kind, and checks each cell against it."""
+"""The columns of an upload: their names, what the caller declares about them, and the check of their cells."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from app.domain.candidates import Column, Kind, Role
-from app.services.intake.cells import MISSING, Cells, Flaw, Numbers, RawColumn, Texts, as_texts
+from app.arrays import IndexArray
+from app.domain.candidates import Column, ColumnKind, ColumnRole
+from app.services.intake.cell_types import (
+    MISSING,
+    NOT_FINITE,
+    Cells,
+    CellType,
+    Flaw,
+    NumberCells,
+    RawColumn,
+    TextCells,
+    as_texts,
+    cell_type,
+    infer_kind,
+    parse_boolean,
+    parse_number,
+)
 from app.services.intake.findings import Findings
-from app.services.intake.kinds import infer_kind
 from app.services.intake.limits import Limits
-from app.services.intake.looks import Looks, look, number, truth
 
+DEFAULT_KEY = "key"
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 _BROKEN = re.compile(r"[\x00\ud800-\udfff]")
-_MISSING = ("missing-value", "a feature must have a value in every row; fill it in, or make the column an attribute")
-_NOT_BOOLEAN = ("not-a-boolean", "not a boolean; write true or false")
-_NOT_NUMBERS = {
-    Looks.NOT_FINITE: ("not-finite", "not a finite number; give a number that a double can hold"),
-    Looks.DECIMAL_COMMA: (
+_SHOWN_LENGTH = 200
+_MISSING_VALUE = Flaw(
+    "missing-value", "A feature needs a value in every row. Fill in this cell, or declare the column as an attribute."
+)
+_NOT_A_BOOLEAN = Flaw("not-a-boolean", "This column holds booleans. Write true or false.")
+_NOT_A_NUMBER = Flaw(
+    "not-a-number", "This column holds numbers. Write a plain number such as 83.1, or declare the column as text."
+)
+_NUMBER_FLAWS = {
+    CellType.NOT_FINITE: NOT_FINITE,
+    CellType.DECIMAL_COMMA: Flaw(
         "decimal-comma",
-        "decimal comma in doubt: write a point as the decimal sign and no thousands separators,"
-        " or declare the column as text",
+        "A number such as 83,1 is ambiguous here: write 83.1, without thousands separators,"
+        " or declare the column as text.",
     ),
+    CellType.BOOLEAN: _NOT_A_NUMBER,
+    CellType.TEXT: _NOT_A_NUMBER,
 }
-_NOT_A_NUMBER = ("not-a-number", "not a number, though the column is one; correct it, or declare the column as text")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the caller says about the columns; the cells decide the rest.
+
+    `key` names the key column. Without it, a column called `key` is the key, if there is one.
+    """
+
+    key: str | None = None
+    roles: Mapping[str, ColumnRole] = field(default_factory=dict)
+    kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
+
+    @classmethod
+    def from_columns(cls, columns: Sequence[Column]) -> Self:
+        """The roles and kinds that a study already has, so that a later upload is read in the same way."""
+        return cls(
+            key=next((column.name for column in columns if column.role == "key"), None),
+            roles={column.name: column.role for column in columns},
+            kinds={column.name: column.kind for column in columns if column.role != "key"},
+        )
+
+    def role(self, name: str) -> ColumnRole:
+        """The declared role of a column; otherwise key for the key column and feature for every other."""
+        if name in self.roles:
+            return self.roles[name]
+        return "key" if name == self._key_name else "feature"
+
+    def is_text(self, name: str) -> bool:
+        """Whether the cells of a column are texts whatever they look like."""
+        return self.role(name) == "key" or self.kinds.get(name) == "text"
+
+    def check(self, names: Sequence[str], findings: Findings) -> None:
+        """Every declared column exists, at most one is the key, and at least one is a feature."""
+        declared_names = {*self.roles, *self.kinds}
+        if self.key is not None:
+            declared_names.add(self.key)
+        for name in sorted(declared_names - set(names)):
+            message = "This column is declared, but the upload does not have it. Check the spelling."
+            findings.error("unknown-column", message, column=shown_name(name))
+        if sum(self.role(name) == "key" for name in names) > 1:
+            findings.error("several-keys", "More than one column is declared as the key. Declare only one.")
+        if names and all(self.role(name) != "feature" for name in names):
+            message = "No column is a feature, so candidates cannot be told apart. Add at least one feature."
+            findings.error("no-features", message)
+
+    @property
+    def _key_name(self) -> str | None:
+        if self.key is not None:
+            return self.key
+        return None if "key" in self.roles.values() else DEFAULT_KEY
 
 
 @dataclass(frozen=True)
 class TypedColumn:
-    """A column and its checked cells: texts for text, numbers for the rest (booleans as 0 and 1)."""
+    """A column and its checked cells: texts for a text column, otherwise numbers, with booleans as 0 and 1."""
 
     column: Column
     cells: Cells
 
 
-class ColumnCheck:
-    """Checks the columns of one upload and notes what it finds."""
+class ColumnChecker:
+    """Checks the columns of one upload and records what is wrong with them."""
 
     def __init__(self, first_row: int, limits: Limits, findings: Findings) -> None:
         self._first_row = first_row
         self._limits = limits
         self._findings = findings
 
-    def typed(self, raw: RawColumn, role: Role, declared: Kind | None) -> TypedColumn:
-        """The column with its kind: as declared, as the format says, or as the cells look."""
-        if isinstance(raw.cells, Numbers) and declared != "text":
+    def check(self, raw: RawColumn, role: ColumnRole, declared: ColumnKind | None) -> TypedColumn:
+        """The column with its kind: as declared, else as the file format states, else as the cells look."""
+        if isinstance(raw.cells, NumberCells) and declared != "text":
             return self._from_numbers(raw.name, raw.cells, role, declared or raw.kind or "number")
-        texts = as_texts(raw.cells.values) if isinstance(raw.cells, Numbers) else raw.cells
+        texts = as_texts(raw.cells)
         kind = declared or raw.kind or infer_kind(texts, raw.name, self._findings)
         return self._from_texts(raw.name, texts, role, kind)
 
-    def _from_numbers(self, name: str, cells: Numbers, role: Role, kind: Kind) -> TypedColumn:
+    def _from_numbers(self, name: str, cells: NumberCells, role: ColumnRole, kind: ColumnKind) -> TypedColumn:
         if kind == "boolean":
             neither = (cells.values != 0.0) & (cells.values != 1.0) & ~np.isnan(cells.values)
-            self._error(_NOT_BOOLEAN, np.flatnonzero(neither), name)
+            self._error(_NOT_A_BOOLEAN, np.flatnonzero(neither), name)
         if role == "feature":
-            self._error(_MISSING, np.flatnonzero(np.isnan(cells.values)), name)
+            self._error(_MISSING_VALUE, np.flatnonzero(np.isnan(cells.values)), name)
         return TypedColumn(Column(name, kind, role), cells)
 
-    def _from_texts(self, name: str, texts: Texts, role: Role, kind: Kind) -> TypedColumn:
+    def _from_texts(self, name: str, texts: TextCells, role: ColumnRole, kind: ColumnKind) -> TypedColumn:
         if role == "feature":
-            self._each_level(texts, name, lambda level: _MISSING if not level.strip() else None)
+            self._check_levels(texts, name, lambda level: None if level.strip() else _MISSING_VALUE)
         if kind == "text":
             return self._text(name, texts, role)
-        flaw, convert = (_number_flaw, number) if kind == "number" else (_boolean_flaw, truth)
-        self._each_level(texts, name, flaw)
-        by_level = np.fromiter(map(convert, texts.levels), dtype="<f8", count=len(texts.levels))
-        return TypedColumn(Column(name, kind, role), Numbers(by_level[texts.codes]))
+        flaw_of, parse = (_number_flaw, parse_number) if kind == "number" else (_boolean_flaw, parse_boolean)
+        self._check_levels(texts, name, flaw_of)
+        by_level = np.fromiter(map(parse, texts.levels), dtype="<f8", count=len(texts.levels))
+        return TypedColumn(Column(name, kind, role), NumberCells(by_level[texts.codes]))
 
-    def _text(self, name: str, texts: Texts, role: Role) -> TypedColumn:
-        self._each_level(texts, name, lambda level: text_flaw(level, self._limits))
+    def _text(self, name: str, texts: TextCells, role: ColumnRole) -> TypedColumn:
+        self._check_levels(texts, name, lambda level: text_flaw(level, self._limits))
         if role == "attribute":
             return TypedColumn(Column(name, "text", role), texts)
         if len(texts.levels) > self._limits.levels:
             self._findings.error(
                 "too-many-levels",
-                f"{len(texts.levels)} distinct texts; the limit for a feature is {self._limits.levels}."
-                " Make the column the key or an attribute",
+                f"This column has {len(texts.levels):,} different texts, and a feature may have at most"
+                f" {self._limits.levels:,}. Declare the column as the key or as an attribute.",
                 column=name,
             )
         return TypedColumn(Column(name, "text", role, texts.levels), texts)
 
-    def _each_level(self, texts: Texts, name: str, flaw: Callable[[str], Flaw | None]) -> None:
-        for found, rows in texts.flawed(flaw).items():
-            self._error(found, rows, name)
+    def _check_levels(self, texts: TextCells, name: str, flaw_of: Callable[[str], Flaw | None]) -> None:
+        for flaw, rows in texts.rows_by_flaw(flaw_of).items():
+            self._error(flaw, rows, name)
 
-    def _error(self, flaw: Flaw, rows: npt.NDArray[np.int64], name: str) -> None:
-        self._findings.errors_in_rows(*flaw, rows + self._first_row, name)
+    def _error(self, flaw: Flaw, rows: IndexArray, name: str) -> None:
+        self._findings.errors_in_rows(flaw.code, flaw.message, rows + self._first_row, name)
 
 
-def text_flaw(level: str, limits: Limits) -> Flaw | None:
-    """The rule that a text breaks, as code and message, if any."""
-    if len(level) > limits.cell_length:
-        return "cell-too-long", f"longer than {limits.cell_length} characters; shorten it"
-    if _BROKEN.search(level):
-        return "broken-text", "holds a NUL or a lone surrogate; remove it"
+def check_names(names: Sequence[str], limits: Limits, findings: Findings, *, row: int | None = None) -> None:
+    """Column names are present, printable and unique; `row` is the row that holds them."""
+    if not names:
+        findings.error("no-features", "There are no columns. Add at least one feature.", row=row)
+    if len(names) > limits.columns:
+        message = f"There are {len(names):,} columns, and this server takes at most {limits.columns:,}. Leave some out."
+        findings.error("too-many-columns", message, row=row)
+        return
+    first_position: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        flaw = name_flaw(name, limits.name_length)
+        if flaw:
+            findings.error(f"name-{flaw.code}", f"The name of column {position} {flaw.message}", row=row)
+        elif name in first_position:
+            message = f"Columns {first_position[name]} and {position} have the same name. Rename one of them."
+            findings.error("name-twice", message, row=row, column=name)
+        first_position.setdefault(name, position)
+
+
+def name_flaw(text: str, longest: int) -> Flaw | None:
+    """What is wrong with the name of a column or the key of a candidate; the message lacks its subject."""
+    if not text:
+        return Flaw("empty", "is empty. Fill it in.")
+    if len(text) > longest:
+        return Flaw("too-long", f"is longer than {longest} characters. Shorten it.")
+    if _UNPRINTABLE.search(text):
+        return Flaw("control-character", "contains a control character or a broken character. Remove it.")
+    if text != text.strip():
+        return Flaw("outer-space", "begins or ends with a space. Remove it.")
+    return None
+
+
+def shown_name(name: str) -> str | None:
+    """The name, unless it is unfit to appear in an error message."""
+    return None if name_flaw(name, _SHOWN_LENGTH) else name
+
+
+def text_flaw(text: str, limits: Limits) -> Flaw | None:
+    """What is wrong with a text cell."""
+    if len(text) > limits.cell_length:
+        return Flaw("cell-too-long", f"The text is longer than {limits.cell_length:,} characters. Shorten it.")
+    if _BROKEN.search(text):
+        return Flaw("broken-text", "The text contains a NUL or a broken character. Remove it.")
     return None
 
 
 def _number_flaw(level: str) -> Flaw | None:
-    seen = look(level)
-    return None if seen in (Looks.NUMBER, Looks.MISSING) else _NOT_NUMBERS.get(seen, _NOT_A_NUMBER)
+    return _NUMBER_FLAWS.get(cell_type(level))
 
 
 def _boolean_flaw(level: str) -> Flaw | None:
-    return _NOT_BOOLEAN if level.strip() != MISSING and np.isnan(truth(level)) else None
+    return _NOT_A_BOOLEAN if level.strip() != MISSING and np.isnan(parse_boolean(level)) else None

@@ -1,39 +1,51 @@
-"""The candidates' own names: present, printable and unique."""
+"""The keys of candidates, the lab's own names for them: present, printable and unique."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
-from app.services.intake.cells import Texts
-from app.services.intake.findings import Findings
+from app.services.intake.cell_types import TextCells
+from app.services.intake.columns import name_flaw
+from app.services.intake.findings import Findings, refuse
 from app.services.intake.limits import Limits
-from app.services.intake.names import flaw
 
 
-def check_keys(texts: Texts, column: str | None, first_row: int, limits: Limits, findings: Findings) -> list[str]:
-    """The keys, one per row; a repeated one is an error that names both rows."""
-    for (code, message), rows in texts.flawed(lambda key: flaw(key, limits.key_length)).items():
-        findings.errors_in_rows(f"key-{code}", f"the key {message}", rows + first_row, column)
+def keys_from_lines(path: Path) -> list[str]:
+    """The keys in a UTF-8 text file, one per line; the last line may end without a line feed."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = error.object[: error.start].count(b"\n") + 1
+        raise refuse("not-utf-8", "This line is not UTF-8. Save the keys as text in UTF-8.", row=row) from None
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def check_key_count(keys: Sequence[str], rows: int, findings: Findings) -> None:
+    """Keys in a file of their own are as many as the rows they name."""
+    if len(keys) != rows:
+        message = (
+            f"Keys and rows differ in number: {len(keys):,} and {rows:,}. Give one key per row, in the same order."
+        )
+        findings.error("key-count", message)
+
+
+def check_keys(texts: TextCells, column: str | None, first_row: int, limits: Limits, findings: Findings) -> list[str]:
+    """The keys, one per row; a repeated key is an error that names both rows."""
+    for flaw, rows in texts.rows_by_flaw(lambda key: name_flaw(key, limits.key_length)).items():
+        findings.errors_in_rows(f"key-{flaw.code}", f"The key {flaw.message}", rows + first_row, column)
     if len(texts.levels) < len(texts.codes):
-        _name_repeated(texts, column, first_row, findings)
+        _report_repeated_keys(texts, column, first_row, findings)
     return [texts.levels[code] for code in texts.codes.tolist()]
 
 
-def _name_repeated(texts: Texts, column: str | None, first_row: int, findings: Findings) -> None:
-    _, first = np.unique(texts.codes, return_index=True)
-    repeats = np.setdiff1d(np.arange(len(texts.codes)), first)
+def _report_repeated_keys(texts: TextCells, column: str | None, first_row: int, findings: Findings) -> None:
+    _, first_positions = np.unique(texts.codes, return_index=True)
+    repeats = np.setdiff1d(np.arange(len(texts.codes)), first_positions)
     for position in repeats.tolist():
-        if texts.levels[texts.codes[position]]:
-            findings.error(
-                "key-twice",
-                f"rows {first[texts.codes[position]] + first_row} and {position + first_row} have the same key;"
-                " keep one or rename it",
-                row=position + first_row,
-                column=column,
-            )
-
-
-def check_count(keys: Sequence[str], rows: int, findings: Findings) -> None:
-    """Keys that came apart from the rows must be as many."""
-    if len(keys) != rows:
-        findings.error("key-count", f"{len(keys)} keys for {rows} rows; give one per row, in the same order")
+        code = texts.codes[position]
+        if not texts.levels[code]:
+            continue  # an empty key is an error already
+        earlier, later = first_positions[code] + first_row, position + first_row
+        message = f"Rows {earlier} and {later} have the same key. Rename one of them, or delete one row."
+        findings.error("key-twice", message, row=later, column=column)

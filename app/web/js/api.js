@@ -2,7 +2,7 @@
 
 export class Problem extends Error {
   constructor(status, body) {
-    super(body.detail || "The server refused.");
+    super(body.detail || "The server refused the request.");
     this.status = status;
     this.code = body.code || "unknown";
     this.errors = body.errors || [];
@@ -20,7 +20,9 @@ export class Offline extends Error {
 
 const seen = new Map(); // path → { etag, body }: the same object again while nothing changed
 let onSignedOut = () => {};
-export const whenSignedOut = (act) => { onSignedOut = act; };
+export const whenSignedOut = (act) => {
+  onSignedOut = act;
+};
 
 export async function send(method, path, { body, type, headers = {}, signal } = {}) {
   const json = body !== undefined && type === undefined;
@@ -61,15 +63,16 @@ export async function change(method, path, body, headers = {}) {
 }
 
 // Every page of a list.
-export async function* pages(path, most = 1000, after = 0) {
-  while (after !== null) {
-    const page = await get(`${path}${path.includes("?") ? "&" : "?"}after=${after}&limit=${most}`);
+export async function* pages(path, limit = 1000, after = 0) {
+  let next = after;
+  while (next !== null) {
+    const page = await get(`${path}${path.includes("?") ? "&" : "?"}after=${next}&limit=${limit}`);
     yield page;
-    after = page.next;
+    next = page.next;
   }
 }
 
-// Works on plain http, where crypto.randomUUID is not there.
+// Works on plain http, too, where browsers have no crypto.randomUUID.
 export function token() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
@@ -80,7 +83,7 @@ export function query(parameters) {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value === undefined || value === null || value === "") continue;
-    for (const one of [value].flat()) search.append(name, one);
+    for (const item of [value].flat()) search.append(name, item);
   }
   return search.size ? `?${search}` : "";
 }

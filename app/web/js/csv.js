@@ -1,21 +1,25 @@
-// Enough of CSV to show the first rows of a file. What counts is the server's own reading of it.
+// Enough of CSV to show the first rows of a file. What counts is how the server reads it.
 
-export function preview(text, most = 8) {
-  const head = text.split("\n", 1)[0];
-  const delimiter = [",", ";", "\t"].reduce((best, one) => (head.split(one).length > head.split(best).length ? one : best));
+export function preview(text, limit = 8) {
+  const delimiter = delimiterOf(text);
   const rows = [];
-  let cells = [], cell = "", quoted = false;
-  for (let i = 0; i < text.length && rows.length <= most; i += 1) {
-    const char = text[i];
-    if (quoted) {
-      if (char !== '"') cell += char;
-      else if (text[i + 1] === '"') { cell += '"'; i += 1; } else quoted = false;
-    } else if (char === '"' && cell === "") quoted = true;
-    else if (char === delimiter) { cells.push(cell); cell = ""; }
-    else if (char === "\n") { rows.push([...cells, cell.replace(/\r$/, "")]); [cells, cell] = [[], ""]; }
-    else cell += char;
+  let cells = [];
+  for (const [, quoted, plain, end] of text.matchAll(cellPattern(delimiter))) {
+    cells.push(quoted?.replaceAll('""', '"') ?? plain);
+    if (end === delimiter) continue;
+    rows.push(cells);
+    cells = [];
+    if (rows.length > limit) break;
   }
-  if ((cell || cells.length) && rows.length <= most) rows.push([...cells, cell]);
-  const [header = [], ...body] = rows.map((row) => row.map((one) => one.replace(/^\ufeff/, "").trim()));
-  return { header, rows: body.filter((row) => row.some(Boolean)).slice(0, most) };
+  const trimmed = rows.map((row) => row.map((cell) => cell.replace(/^\ufeff/, "").trim()));
+  const [header = [], ...body] = trimmed.filter((row) => row.some(Boolean));
+  return { header, rows: body };
 }
+
+function delimiterOf(text) {
+  const columns = (delimiter) => text.split("\n", 1)[0].split(delimiter).length;
+  return [",", ";", "\t"].reduce((best, delimiter) => (columns(delimiter) > columns(best) ? delimiter : best));
+}
+
+// A cell, quoted (it may then hold delimiters, line breaks and doubled quotes) or plain, and what ends it.
+const cellPattern = (delimiter) => new RegExp(`(?:"((?:[^"]|"")*)"|([^${delimiter}\n]*))(${delimiter}|\r?\n|$)`, "g");

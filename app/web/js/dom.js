@@ -2,13 +2,13 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-export function h(spelling, ...rest) {
-  const [tag, ...classes] = spelling.split(".");
+export function h(selector, ...rest) {
+  const [tag, ...classes] = selector.split(".");
   return build(document.createElement(tag || "div"), classes, rest);
 }
 
-export function s(spelling, ...rest) {
-  const [tag, ...classes] = spelling.split(".");
+export function s(selector, ...rest) {
+  const [tag, ...classes] = selector.split(".");
   return build(document.createElementNS(SVG, tag), classes, rest);
 }
 
@@ -17,7 +17,9 @@ function build(element, classes, rest) {
   const [first] = rest;
   const hasProperties = first && typeof first === "object" && !Array.isArray(first) && !(first instanceof Node);
   if (hasProperties) assign(element, rest.shift());
-  element.append(...rest.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...rest.flat(Number.POSITIVE_INFINITY).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -32,17 +34,21 @@ function assign(element, properties) {
 }
 
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(
+    ...children
+      .flat(Number.POSITIVE_INFINITY)
+      .filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
-// Fills an element only when what it tells has changed: a button must not vanish between press and release.
+// Fills an element only when its facts have changed: a button must not vanish between press and release.
 export function settled(element) {
-  let told = null;
+  let shown = null;
   return (facts, make) => {
     const now = JSON.stringify(facts);
-    if (now === told) return;
-    told = now;
+    if (now === shown) return;
+    shown = now;
     fill(element, [make()]);
   };
 }
@@ -51,7 +57,11 @@ export function settled(element) {
 export function framed(work) {
   let waiting = 0;
   return () => {
-    if (!waiting) waiting = requestAnimationFrame(() => { waiting = 0; work(); });
+    if (!waiting)
+      waiting = requestAnimationFrame(() => {
+        waiting = 0;
+        work();
+      });
   };
 }
 

@@ -1,13 +1,25 @@
-// A place to drop a file on, or to choose one.
+// Drop a file here, or choose one.
 
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 
-// Once there is a file, the place shrinks; another one may still be dropped on it.
+// It shrinks once there is a file; another file can still be dropped on it.
 export function dropzone({ title, hint, onFile }) {
-  const input = h("input.visually-hidden", { type: "file", accept: ".csv,text/csv,text/plain", "aria-label": title, onchange: () => { if (input.files[0]) onFile(input.files[0]); input.value = ""; } });
+  const input = h("input.visually-hidden", {
+    type: "file",
+    accept: ".csv,text/csv,text/plain",
+    "aria-label": title,
+    onchange: () => {
+      if (input.files[0]) onFile(input.files[0]);
+      input.value = "";
+    },
+  });
   const zone = h("label.drop", icon("file", 36), h("b", title), h("span.quiet.small", hint), input);
-  for (const name of ["dragenter", "dragover"]) zone.addEventListener(name, (event) => { event.preventDefault(); zone.classList.add("over"); });
+  for (const name of ["dragenter", "dragover"])
+    zone.addEventListener(name, (event) => {
+      event.preventDefault();
+      zone.classList.add("over");
+    });
   for (const name of ["dragleave", "drop"]) zone.addEventListener(name, () => zone.classList.remove("over"));
   zone.addEventListener("drop", (event) => {
     event.preventDefault();

@@ -5,7 +5,8 @@ const MINUS = "−";
 export function number(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return sign(value.toExponential(Math.max(0, digits - 2)).replace("e+", "e"));
+  if (size !== 0 && (size >= 1e7 || size < 1e-4))
+    return sign(value.toExponential(Math.max(0, digits - 2)).replace("e+", "e"));
   const decimals = size === 0 ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
   return fixed(value, Math.min(decimals, 8), false);
 }
@@ -35,7 +36,8 @@ const sign = (text) => text.replace(/^-/, MINUS).replace("e-", `e${MINUS}`);
 export function cell(value) {
   if (value === null || value === undefined) return "–";
   if (typeof value === "number") return number(value, 6);
-  return value === true ? "yes" : value === false ? "no" : String(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return String(value);
 }
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -53,7 +55,11 @@ export function shortTime(stamp) {
 
 export function ago(stamp) {
   const seconds = (new Date(stamp) - Date.now()) / 1000;
-  for (const [unit, size] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
+  for (const [unit, size] of [
+    ["day", 86400],
+    ["hour", 3600],
+    ["minute", 60],
+  ]) {
     if (Math.abs(seconds) >= size) return AGO.format(Math.round(seconds / size), unit);
   }
   return "just now";
@@ -61,7 +67,10 @@ export function ago(stamp) {
 
 // A number as people type it: a point or a comma before the decimals.
 export function parse(text) {
-  const plain = text.trim().replace(MINUS, "-").replace(/^([+-]?\d+),(\d+(?:[eE][+-]?\d+)?)$/, "$1.$2");
+  const plain = text
+    .trim()
+    .replace(MINUS, "-")
+    .replace(/^([+-]?\d+),(\d+(?:[eE][+-]?\d+)?)$/, "$1.$2");
   if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(plain)) return null;
   const value = Number(plain);
   return Number.isFinite(value) ? value : null;

@@ -22,6 +22,19 @@ const PATHS = {
 };
 
 export function icon(name, size = 18) {
-  return s("svg", { viewBox: "0 0 24 24", width: size, height: size, fill: "none", stroke: "currentColor", "stroke-width": size > 30 ? 1.25 : 1.75, "stroke-linecap": "round", "stroke-linejoin": "round", "aria-hidden": "true" },
-    s("path", { d: PATHS[name] }));
+  return s(
+    "svg",
+    {
+      viewBox: "0 0 24 24",
+      width: size,
+      height: size,
+      fill: "none",
+      stroke: "currentColor",
+      "stroke-width": size > 30 ? 1.25 : 1.75,
+      "stroke-linecap": "round",
+      "stroke-linejoin": "round",
+      "aria-hidden": "true",
+    },
+    s("path", { d: PATHS[name] }),
+  );
 }

@@ -1,10 +1,10 @@
-// The start: who is there, which view, and what happens when the session ends.
+// The start: who is signed in, which view to show, and what happens when the session ends.
 
 import { Offline, whenSignedOut } from "./api.js";
 import { showBar, showStatus } from "./bar.js";
 import { fill } from "./dom.js";
 import { resume } from "./outbox.js";
-import { empty, failed, loading } from "./parts.js";
+import { allStudies, empty, failed, loading } from "./parts.js";
 import { match, start } from "./router.js";
 import { forgetKey, me, recall, wasSignedIn } from "./session.js";
 import { bench } from "./views/bench.js";
@@ -21,7 +21,7 @@ let visit = 0;
 async function arrive() {
   if (!me()) return enter();
   const { view, params } = match(location.pathname);
-  const key = `${view} ${params.study ?? ""} ${view === "bench" ? params.worker ?? "" : ""}`;
+  const key = `${view} ${params.study ?? ""} ${view === "bench" ? (params.worker ?? "") : ""}`;
   if (current?.key === key && current.turn) return current.turn(params); // another part of the same view
   const mine = ++visit;
   current?.leave?.();
@@ -30,7 +30,11 @@ async function arrive() {
   showBar(trail(view, params), signedOut);
   document.title = title(view, params);
   fill(content, loading(48, 220, 160));
-  if (view === "missing") return fill(content, empty("file", "No such page", "The address leads nowhere."));
+  if (view === "missing")
+    return fill(
+      content,
+      empty("file", "Page not found", "Check the address, or go back to all studies.", allStudies()),
+    );
   try {
     const made = await VIEWS[view](content, params, () => mine === visit);
     if (mine === visit) current = { key, ...made };
@@ -47,7 +51,8 @@ function trail(view, { study: name, worker }) {
   return view === "bench" ? [...here, [worker ? `Bench ${worker}` : "Bench", location.pathname]] : here;
 }
 
-const title = (view, { study: name, worker }) => [worker, name, view === "create" && "New study", "Nextbatch"].filter(Boolean).join(" · ");
+const title = (view, { study: name, worker }) =>
+  [worker, name, view === "create" && "New study", "Nextbatch"].filter(Boolean).join(" · ");
 
 async function enter() {
   visit += 1;
@@ -63,7 +68,13 @@ async function enter() {
     }
   }
   showBar([], signedOut);
-  fill(content, signInView(() => { resume(); arrive(); }));
+  fill(
+    content,
+    signInView(() => {
+      resume();
+      arrive();
+    }),
+  );
 }
 
 function signedOut() {

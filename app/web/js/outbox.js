@@ -1,5 +1,5 @@
-// Results on their way to the server. They are kept in the browser before they are sent, and sent until the server has
-// answered, each always under its own Idempotency-Key: whatever the network does, a value arrives once.
+// Results on their way to the server. Each is stored in the browser first and sent, always with the same
+// Idempotency-Key, until the server answers: whatever the network does, a value arrives once.
 
 import { Offline, send, study, token } from "./api.js";
 import { me } from "./session.js";
@@ -7,13 +7,15 @@ import { me } from "./session.js";
 const STORE = "nextbatch:outbox";
 const PAUSES = [1000, 2000, 4000, 8000];
 const listeners = new Set();
-let running = false, failures = 0, timer = 0;
+let running = false,
+  failures = 0,
+  timer = 0;
 
 export function waiting(name) {
   return read().filter((item) => item.study === name);
 }
 
-// `place` is "3-1/2": suggestion and replicate. A new value for a place that still waits replaces the old one.
+// `place` is "3-1/2": suggestion and replicate. A new value replaces one that has not been sent yet.
 export function put(name, place, report, words) {
   const items = read().filter((item) => !(item.study === name && item.place === place));
   write([...items, { study: name, place, report, words, token: token(), key: me()?.id, at: new Date().toISOString() }]);
@@ -52,7 +54,10 @@ const next = () => (me() ? read().find((item) => !item.refused && (!item.key || 
 
 async function attempt(item) {
   try {
-    const answer = await send("POST", study(item.study, "/observations"), { body: item.report, headers: { "Idempotency-Key": item.token } });
+    const answer = await send("POST", study(item.study, "/observations"), {
+      body: item.report,
+      headers: { "Idempotency-Key": item.token },
+    });
     failures = 0;
     remove(item);
     tell({ saved: item, answer: await answer.json() });
@@ -64,12 +69,16 @@ async function attempt(item) {
       tell({ delayed: item });
       return false;
     }
-    write(read().map((one) => (one.token === item.token ? { ...one, refused: error.errors?.[0]?.message ?? error.message } : one)));
+    write(
+      read().map((other) =>
+        other.token === item.token ? { ...other, refused: error.errors?.[0]?.message ?? error.message } : other,
+      ),
+    );
     return true;
   }
 }
 
-const remove = (item) => write(read().filter((one) => one.token !== item.token));
+const remove = (item) => write(read().filter((other) => other.token !== item.token));
 const read = () => JSON.parse(localStorage.getItem(STORE) ?? "[]");
 
 function write(items) {
@@ -77,6 +86,8 @@ function write(items) {
   tell({});
 }
 
-const tell = (news) => listeners.forEach((act) => act(news));
+function tell(news) {
+  for (const listener of listeners) listener(news);
+}
 
 addEventListener("online", resume);

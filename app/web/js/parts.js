@@ -1,38 +1,74 @@
-// States, dialogs and short messages: designed once, used by every view.
+// Empty states, dialogs and short messages: designed once, used by every view.
 
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 
 export function empty(picture, title, text, ...actions) {
-  return h("section.state", icon(picture, 56), h("h2", title), h("p", text), actions.length ? h(".row", actions) : null);
+  return h(
+    "section.state",
+    icon(picture, 56),
+    h("h2", title),
+    h("p", text),
+    actions.length ? h(".row", actions) : null,
+  );
 }
 
 export function loading(...heights) {
-  return h(".loading", { role: "status", "aria-label": "Loading" }, heights.map((height) => {
-    const block = h(".skeleton");
-    block.style.height = `${height}px`;
-    return block;
-  }));
+  return h(
+    ".loading",
+    { role: "status", "aria-label": "Loading" },
+    heights.map((height) => {
+      const block = h(".skeleton");
+      block.style.height = `${height}px`;
+      return block;
+    }),
+  );
 }
+
+export const allStudies = () => h("a.button", { href: "/" }, "All studies");
 
 export function failed(error, again) {
   const retry = again && h("button", { onclick: again }, "Try again");
-  if (error.code === "offline") return empty("cloud", "The server cannot be reached", "Check the network of this device. What you typed at a bench is kept here and sent later.", retry);
-  if (error.status === 404) return empty("lock", "Nothing to see here", "There is no such study, or your key was not granted it. Whoever owns the study can let you in.", h("a.button", { href: "/" }, "All studies"));
-  if (error.status === 403) return empty("lock", "Your role may not do this", error.message, h("a.button", { href: "/" }, "All studies"));
-  if (error.status === 410) return empty("file", "This study was deleted", "Its name and its ledger stay on the server; nothing else can be read here.", h("a.button", { href: "/" }, "All studies"));
-  return empty("cloud", "That did not work", error.message || "Something unexpected happened.", retry);
+  if (error.code === "offline")
+    return empty(
+      "cloud",
+      "The server cannot be reached",
+      "Check this device's network connection. Values typed at a bench are stored on this device and sent later.",
+      retry,
+    );
+  if (error.status === 404)
+    return empty(
+      "lock",
+      "Study not found",
+      "It does not exist, or your key has no access to it. The owner of the study can give you access.",
+      allStudies(),
+    );
+  if (error.status === 403) return empty("lock", "Your key does not allow this", error.message, allStudies());
+  if (error.status === 410)
+    return empty(
+      "file",
+      "This study was deleted",
+      "The server keeps its name and its history; there is nothing else to show.",
+      allStudies(),
+    );
+  return empty("cloud", "Something went wrong", error.message || "An unexpected error occurred.", retry);
 }
 
-// What the server found wrong, with the rows it names.
+// What the server found, with row and column.
 export function findings(list, tone, title) {
   if (!list.length) return null;
-  const shown = list.slice(0, 12).map((one) => h("li", one.row ? h("b.number", `Row ${one.row}`, one.column ? `, ${one.column}: ` : ": ") : one.column ? h("b", `${one.column}: `) : null, one.message));
+  const shown = list.slice(0, 12).map((finding) => h("li", placeOf(finding), finding.message));
   const more = list.length > 12 ? h("li", `… and ${list.length - 12} more`) : null;
   return h(".note", { class: tone, role: tone === "bad" ? "alert" : "status" }, h("b", title), h("ul", shown, more));
 }
 
-export const explain = (error) => [error.message, ...(error.errors ?? []).slice(0, 3).map((one) => one.message)].join(" ");
+function placeOf({ row, column }) {
+  const place = [row && `Row ${row}`, column].filter(Boolean).join(", ");
+  return place && h("b.number", `${place}: `);
+}
+
+export const explain = (error) =>
+  [error.message, ...(error.errors ?? []).slice(0, 3).map((finding) => finding.message)].join(" ");
 
 export function toast(text, tone = "") {
   const message = h(".toast", { class: tone }, text);
@@ -40,12 +76,12 @@ export function toast(text, tone = "") {
   setTimeout(() => message.remove(), tone === "bad" ? 8000 : 3500);
 }
 
-// A question with fields; `act(values)` may refuse by throwing, and the dialog stays open with the reason.
+// A dialog with fields. If `act(values)` throws, the dialog stays open and shows why.
 export function ask({ title, text, fields = [], confirm, danger = false, act }) {
   const opener = document.activeElement;
   const complaint = h("p.note.bad", { role: "alert", hidden: true });
   const button = h("button", { type: "submit", class: danger ? "danger" : "primary" }, confirm);
-  const inputs = fields.map((one) => field(one));
+  const inputs = fields.map((options) => field(options));
   const submit = async (event) => {
     event.preventDefault();
     button.disabled = true;
@@ -59,9 +95,25 @@ export function ask({ title, text, fields = [], confirm, danger = false, act }) 
     button.disabled = false;
   };
   const heading = h("h2", { id: "dialog-title" }, title);
-  const dialog = h("dialog", { "aria-labelledby": "dialog-title", onclose: () => { dialog.remove(); opener?.focus?.(); } },
-    h("form", { method: "dialog", onsubmit: submit }, heading, text && h("p.quiet", text), inputs, complaint,
-      h(".row.end", h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), button)));
+  const dialog = h(
+    "dialog",
+    {
+      "aria-labelledby": "dialog-title",
+      onclose: () => {
+        dialog.remove();
+        opener?.focus?.();
+      },
+    },
+    h(
+      "form",
+      { method: "dialog", onsubmit: submit },
+      heading,
+      text && h("p.quiet", text),
+      inputs,
+      complaint,
+      h(".row.end", h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"), button),
+    ),
+  );
   document.body.append(dialog);
   dialog.showModal();
   const first = dialog.querySelector("input, textarea, select");
@@ -70,14 +122,29 @@ export function ask({ title, text, fields = [], confirm, danger = false, act }) 
   return dialog;
 }
 
-export function field({ name, label, hint, kind = "text", value = "", options, ...more }) {
-  const control = options
-    ? h("select", { name, ...more }, options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)))
-    : kind === "area" ? h("textarea", { name, rows: 3, ...more }, value) : h("input", { name, type: kind, value, autocomplete: "off", ...more });
-  return h("label.field", label, control, hint && h("span.hint", hint));
+export function field({ label, hint, ...control }) {
+  return h("label.field", label, controlOf(control), hint && h("span.hint", hint));
+}
+
+function controlOf({ name, kind = "text", value = "", options, ...more }) {
+  if (options) {
+    const choose = ([key, text]) => h("option", { value: key, selected: key === value }, text);
+    return h("select", { name, ...more }, options.map(choose));
+  }
+  if (kind === "area") return h("textarea", { name, rows: 3, ...more }, value);
+  return h("input", { name, type: kind, value, autocomplete: "off", ...more });
 }
 
 export function choices(name, options, value, onChange) {
-  return h(".choices", { role: "radiogroup", "aria-label": name }, options.map(([key, text]) =>
-    h("label", h("input", { type: "radio", name, value: key, checked: key === value, onchange: () => onChange(key) }), text)));
+  return h(
+    ".choices",
+    { role: "radiogroup", "aria-label": name },
+    options.map(([key, text]) =>
+      h(
+        "label",
+        h("input", { type: "radio", name, value: key, checked: key === value, onchange: () => onChange(key) }),
+        text,
+      ),
+    ),
+  );
 }

@@ -10,7 +10,11 @@ const ROUTES = [
 export function match(path) {
   for (const [pattern, view, names] of ROUTES) {
     const found = pattern.exec(path);
-    if (found) return { view, params: Object.fromEntries(names.map((name, i) => [name, found[i + 1] && decodeURIComponent(found[i + 1])])) };
+    if (found)
+      return {
+        view,
+        params: Object.fromEntries(names.map((name, i) => [name, found[i + 1] && decodeURIComponent(found[i + 1])])),
+      };
   }
   return { view: "missing", params: {} };
 }
@@ -37,4 +41,5 @@ export function go(path, { replace = false } = {}) {
 }
 
 export const studyPath = (name, part = "") => `/studies/${encodeURIComponent(name)}${part ? `/${part}` : ""}`;
-export const benchPath = (name, worker) => `${studyPath(name, "bench")}${worker ? `/${encodeURIComponent(worker)}` : ""}`;
+export const benchPath = (name, worker) =>
+  `${studyPath(name, "bench")}${worker ? `/${encodeURIComponent(worker)}` : ""}`;

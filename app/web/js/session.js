@@ -1,4 +1,4 @@
-// Who is signed in, and what the role may do. The server decides; this only keeps away what it would refuse.
+// Who is signed in, and what the role allows. The server decides; the page only hides what it would refuse.
 
 import { forget, get, send } from "./api.js";
 
@@ -15,7 +15,7 @@ let key = null;
 export const me = () => key;
 export const may = (scope) => Boolean(key && SCOPES[key.role]?.includes(scope));
 
-// Browsers' scripts cannot see the cookie; a note that there was one spares a request that would be refused.
+// Scripts cannot see the cookie. This note says that there was one, and saves a request that would be refused.
 const NOTE = "nextbatch:signed-in";
 export const wasSignedIn = () => localStorage.getItem(NOTE) !== null;
 
@@ -24,8 +24,8 @@ export async function recall() {
   return key;
 }
 
-export async function signIn(spelling, remember) {
-  const answer = await send("POST", "/session", { body: { key: spelling.trim(), remember } });
+export async function signIn(plaintextKey, remember) {
+  const answer = await send("POST", "/session", { body: { key: plaintextKey.trim(), remember } });
   key = await answer.json();
   localStorage.setItem(NOTE, "");
   forget();

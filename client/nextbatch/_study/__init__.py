@@ -1,1 +1,1 @@
-"""What can be done with a study, one module per part of it; `handle` puts them together."""
+"""The parts of `Study`: candidates, batches, observations and the ledger."""

@@ -1,21 +1,21 @@
-"""Batches: ask for the next one, look at earlier ones, and at what is on a bench."""
+"""The batches of a study: ask for the next one, read earlier ones and what is pending."""
 
 from __future__ import annotations
 
 import time
 
-from .._both import W, both
-from .._reading import shaped
-from ..answers import BatchBrief
+from .._json import parse
+from .._sync_and_async import ConnectionT, sync_and_async
+from ..answers import BatchDetails
 from ..batch import Batch, Suggestion
 from ..errors import StillComputing
-from .part import StudyPart
+from .base import StudyBase
 
-PATIENCE = 20.0  # seconds that one request waits for a batch before it asks again
+POLL_SECONDS = 20.0  # how long one request waits for a batch before it is sent again
 
 
-class Batches(StudyPart[W]):
-    @both
+class Batches(StudyBase[ConnectionT]):
+    @sync_and_async
     async def ask(
         self,
         worker: str = "default",
@@ -23,48 +23,54 @@ class Batches(StudyPart[W]):
         min_size: int | None = None,
         max_size: int | None = None,
         wait: float | None = None,
-    ) -> Batch[W]:
-        """The next batch for this worker, or the one it has not finished yet.
+    ) -> Batch[ConnectionT]:
+        """The next batch for this worker, or its open batch if it has one.
 
-        A long computation is waited for, up to `wait` seconds (for ever if None); then StillComputing is raised and the
-        same ask finds the batch later.
+        Waits up to `wait` seconds for the computation (without limit if None), then raises StillComputing; asking again
+        later gets the batch.
 
         >>> study.ask(worker="bench-2", max_size=3).worker
         'bench-2'
         """
         return await self._ask(worker, min_size, max_size, wait)
 
-    async def _ask(self, worker: str, min_size: int | None, max_size: int | None, wait: float | None) -> Batch[W]:
+    async def _ask(
+        self, worker: str, min_size: int | None, max_size: int | None, wait: float | None
+    ) -> Batch[ConnectionT]:
         body = {"worker": worker, "min_size": min_size, "max_size": max_size}
-        patience = PATIENCE if wait is None else min(PATIENCE, wait)
-        wanted = {**{name: value for name, value in body.items() if value is not None}, "wait": patience}
-        request = self._wire.request("POST", f"{self._path}/batches", json=wanted, wait=patience)
+        poll = POLL_SECONDS if wait is None else min(POLL_SECONDS, wait)
+        given = {name: value for name, value in body.items() if value is not None}
+        request = self._connection.request(
+            "POST", f"{self._path}/batches", json={**given, "wait": poll}, extra_seconds=poll
+        )
         started = time.monotonic()
-        while (answer := await self._wire.deliver(request)).status_code == 202:  # the same request: one batch, once
+        answer = await self._connection.send(request)
+        while answer.status_code == 202:
             if wait is not None and time.monotonic() - started >= wait:
-                raise StillComputing(f"the batch for {worker} is not there after {wait:g} seconds; ask again")
-        return Batch(self._wire, self._path, answer.json())
+                raise StillComputing(f"The batch for {worker} is not ready after {wait:g} seconds. Ask again later.")
+            answer = await self._connection.send(request)  # the same request, so that it issues one batch only
+        return Batch(self._connection, self._path, answer.json())
 
-    @both
-    async def batch(self, number: int) -> Batch[W]:
+    @sync_and_async
+    async def batch(self, number: int) -> Batch[ConnectionT]:
         """A batch by its number."""
         return await self._batch(number)
 
-    async def _batch(self, number: int) -> Batch[W]:
-        answer = await self._wire.call("GET", f"{self._path}/batches/{number}")
-        return Batch(self._wire, self._path, answer.json())
+    async def _batch(self, number: int) -> Batch[ConnectionT]:
+        answer = await self._connection.call("GET", f"{self._path}/batches/{number}")
+        return Batch(self._connection, self._path, answer.json())
 
-    @both
-    async def batches(self, *, worker: str | None = None, state: str | None = None) -> list[BatchBrief]:
+    @sync_and_async
+    async def batches(self, *, worker: str | None = None, state: str | None = None) -> list[BatchDetails]:
         """The history of batches, oldest first."""
         return await self._batches(worker=worker, state=state)
 
-    async def _batches(self, **params: str | None) -> list[BatchBrief]:
-        return [shaped(BatchBrief, one) for one in await self._pages("batches", **params)]
+    async def _batches(self, **params: str | None) -> list[BatchDetails]:
+        return [parse(BatchDetails, entry) for entry in await self._entries("batches", **params)]
 
-    @both
-    async def bench(self, worker: str | None = None, *, state: str = "pending") -> list[Suggestion[W]]:
-        """What is on a worker's bench, or on everybody's."""
+    @sync_and_async
+    async def bench(self, worker: str | None = None, *, state: str = "pending") -> list[Suggestion[ConnectionT]]:
+        """The suggestions that a worker has to measure, or all workers if None."""
         params = {"worker": worker, "state": state}
-        answer = await self._wire.call("GET", f"{self._path}/suggestions", params=params)
-        return [Suggestion(self._wire, self._path, one) for one in answer.json()["suggestions"]]
+        answer = await self._connection.call("GET", f"{self._path}/suggestions", params=params)
+        return [Suggestion(self._connection, self._path, entry) for entry in answer.json()["suggestions"]]

@@ -1,4 +1,4 @@
-"""The list of candidates: upload it, add to it, read it, switch one off."""
+"""The candidates of a study: upload them, add more, read them, switch one off."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from .._bodies import Table, candidates_body, texts_of
-from .._both import W, both
 from .._frames import Frame, candidate_row, frame_of
-from .._reading import shaped
+from .._json import parse
+from .._request_bodies import Table, candidates_body, text_columns
+from .._sync_and_async import ConnectionT, sync_and_async
 from ..answers import Candidate, Receipt
-from .life import LifeCycle
+from .base import StudyBase
 
-PAGE = 10_000
+PAGE_SIZE = 10_000
 
 
-class Candidates(LifeCycle[W]):
-    @both
+class Candidates(StudyBase[ConnectionT]):
+    @sync_and_async
     async def upload(
         self,
         data: Table = None,
@@ -30,20 +30,20 @@ class Candidates(LifeCycle[W]):
         text: Sequence[str] = (),
         dry_run: bool = False,
     ) -> Receipt:
-        """Make this the list of candidates; the same again changes nothing.
+        """Upload the list of candidates; repeating it changes nothing.
 
         `data` is a pandas or polars frame, a path (CSV, .npy, Parquet, Arrow), a list of dicts, or a 2-d array with
-        `keys` and `columns`. Or `parameters` describe a space. `key` names the column that names the candidate,
-        `attributes` the columns that are carried along but not modelled, `text` those to read as text.
+        `keys` and `columns`. Or `parameters` describes a space that the server enumerates. `key` is the column with the
+        candidates' keys, `attributes` are columns that are kept but not modelled, `text` are columns to read as text.
 
         >>> study.upload([{"key": "a", "heat": 20}, {"key": "b", "heat": 30}], dry_run=True).added
         2
         """
-        texts = list(dict.fromkeys([*text, *texts_of(data, key)]))
-        given = {"key": key, "attribute": list(attributes), "text": texts, "column": list(columns)}
-        return await self._send_candidates("PUT", candidates_body(data, keys, parameters), given, dry_run)
+        texts = list(dict.fromkeys([*text, *text_columns(data, key)]))
+        params = {"key": key, "attribute": list(attributes), "text": texts, "column": list(columns)}
+        return await self._send_candidates("PUT", candidates_body(data, keys, parameters), params, dry_run)
 
-    @both
+    @sync_and_async
     async def append(
         self,
         data: Table = None,
@@ -53,17 +53,24 @@ class Candidates(LifeCycle[W]):
         columns: Sequence[str] = (),
         dry_run: bool = False,
     ) -> Receipt:
-        """Add candidates, in the study's own columns."""
-        given = {"column": list(columns)}
-        return await self._send_candidates("POST", candidates_body(data, keys, parameters), given, dry_run)
+        """Add candidates with the columns that the study has already."""
+        params = {"column": list(columns)}
+        return await self._send_candidates("POST", candidates_body(data, keys, parameters), params, dry_run)
 
-    async def _send_candidates(self, method: str, body: dict[str, Any], given: dict[str, Any], dry: bool) -> Receipt:
-        params = {**given, "dry_run": "true" if dry else None}
-        answer = await self._wire.call(method, f"{self._path}/candidates", params=params, wait=600.0, **body)
+    async def _send_candidates(
+        self, method: str, body: dict[str, Any], params: dict[str, Any], dry_run: bool
+    ) -> Receipt:
+        answer = await self._connection.call(
+            method,
+            f"{self._path}/candidates",
+            params={**params, "dry_run": "true" if dry_run else None},
+            extra_seconds=600.0,
+            **body,
+        )
         await self._refresh()  # the upload made a new version of the study
-        return shaped(Receipt, answer.json())
+        return parse(Receipt, answer.json())
 
-    @both
+    @sync_and_async
     async def candidates(
         self,
         *,
@@ -75,9 +82,9 @@ class Candidates(LifeCycle[W]):
         sort: str | None = None,
         limit: int | None = None,
     ) -> list[Candidate] | Frame:
-        """The candidates that meet every condition; `limit` of them, or all.
+        """The candidates that meet every condition in `where`, at most `limit` of them.
 
-        >>> [one.key for one in study.candidates(where=["temperature>=80"], sort="-temperature", limit=2)]
+        >>> [candidate.key for candidate in study.candidates(where=["temperature>=80"], sort="-temperature", limit=2)]
         ['A3', 'A2']
         """
         params = {
@@ -87,36 +94,42 @@ class Candidates(LifeCycle[W]):
             "where": list(where),
             "sort": sort,
         }
-        found = [shaped(Candidate, one) for one in await self._candidate_rows(params, limit)]
-        return frame_of(candidate_row(one) for one in found) if as_frame else found
+        candidates = [parse(Candidate, row) for row in await self._candidate_rows(params, limit)]
+        return frame_of(map(candidate_row, candidates)) if as_frame else candidates
 
     async def _candidate_rows(self, params: dict[str, Any], limit: int | None) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         while True:
-            left = PAGE if limit is None else min(PAGE, limit - len(found))
-            window = {**params, "offset": len(found), "limit": left}
-            page = (await self._wire.call("GET", f"{self._path}/candidates", params=window)).json()
-            believed = page.get("posterior") or [None] * len(page["candidates"])
-            found += [one | {"posterior": of} for one, of in zip(page["candidates"], believed, strict=True)]
-            if len(found) >= min(page["total"], limit or page["total"]) or not page["candidates"]:
-                return found
+            size = PAGE_SIZE if limit is None else min(PAGE_SIZE, limit - len(rows))
+            window = {**params, "offset": len(rows), "limit": size}
+            page = (await self._connection.call("GET", f"{self._path}/candidates", params=window)).json()
+            rows += _rows_of(page)
+            if len(rows) >= min(page["total"], limit or page["total"]) or not page["candidates"]:
+                return rows
 
-    @both
+    @sync_and_async
     async def candidate(self, key: str) -> Candidate:
-        """One candidate, by its key."""
-        answer = await self._wire.call("GET", f"{self._path}/candidates/{quote(key, safe='')}")
-        return shaped(Candidate, answer.json())
+        """A candidate by its key."""
+        answer = await self._connection.call("GET", f"{self._path}/candidates/{quote(key, safe='')}")
+        return parse(Candidate, answer.json())
 
-    @both
+    @sync_and_async
     async def switch_off(self, key: str, reason: str) -> Candidate:
-        """Say that a candidate cannot be measured, and why."""
+        """Mark a candidate as unavailable, with a reason; it is no longer suggested."""
         return await self._switch(key, {"available": False, "reason": reason})
 
-    @both
+    @sync_and_async
     async def switch_on(self, key: str) -> Candidate:
-        """Say that it can be measured again."""
+        """Mark a candidate as available again."""
         return await self._switch(key, {"available": True})
 
     async def _switch(self, key: str, change: Mapping[str, Any]) -> Candidate:
-        answer = await self._wire.call("PATCH", f"{self._path}/candidates/{quote(key, safe='')}", json=change)
-        return shaped(Candidate, answer.json())
+        answer = await self._connection.call("PATCH", f"{self._path}/candidates/{quote(key, safe='')}", json=change)
+        return parse(Candidate, answer.json())
+
+
+def _rows_of(page: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The candidates of a page, each with its posterior (None if it was not asked for)."""
+    candidates = page["candidates"]
+    posteriors = page.get("posterior") or [None] * len(candidates)
+    return [candidate | {"posterior": posterior} for candidate, posterior in zip(candidates, posteriors, strict=True)]

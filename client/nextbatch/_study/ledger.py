@@ -1,43 +1,44 @@
-"""The ledger: follow it, check it, replay a batch from it, take all of it away."""
+"""The ledger of a study: follow it, verify it, replay a batch, export everything."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from .._both import W, both
 from .._events import Events
-from .._reading import shaped
+from .._json import parse
+from .._sync_and_async import ConnectionT, sync_and_async
 from ..answers import Event, Replayed, Verified
-from .part import StudyPart
+from .base import StudyBase
 
 
-class Ledger(StudyPart[W]):
-    def events(self, *, after: int | None = None, reconnect: bool = True) -> Events[W]:
-        """The ledger as it grows: iterate (`for` or `async for`); a lost line is taken up where it broke.
+class Ledger(StudyBase[ConnectionT]):
+    def events(self, *, after: int | None = None, reconnect: bool = True) -> Events[ConnectionT]:
+        """The ledger as it grows: iterate with `for` or `async for`. A lost connection is resumed where it broke.
 
-        Begins after event number `after`, else with what comes next.
+        Starts after event number `after`, by default with the next event.
         """
-        return Events(self._wire, f"{self._path}/events/live", after, reconnect=reconnect)
+        return Events(self._connection, f"{self._path}/events/live", after, reconnect=reconnect)
 
-    @both
+    @sync_and_async
     async def history(self, *, after: int = 0) -> list[Event]:
         """The ledger up to now, oldest first."""
-        return [shaped(Event, one) for one in await self._pages("events", after=after)]
+        return [parse(Event, entry) for entry in await self._entries("events", after=after)]
 
-    @both
+    @sync_and_async
     async def verify(self) -> Verified:
         """Check every hash of the ledger."""
-        return shaped(Verified, (await self._wire.call("POST", f"{self._path}/verify", wait=600.0)).json())
+        answer = await self._connection.call("POST", f"{self._path}/verify", extra_seconds=600.0)
+        return parse(Verified, answer.json())
 
-    @both
+    @sync_and_async
     async def replay(self, number: int) -> Replayed:
         """Compute a batch again and compare it bit for bit."""
-        answer = await self._wire.call("POST", f"{self._path}/batches/{number}/replay", wait=600.0)
-        return shaped(Replayed, answer.json())
+        answer = await self._connection.call("POST", f"{self._path}/batches/{number}/replay", extra_seconds=600.0)
+        return parse(Replayed, answer.json())
 
-    @both
+    @sync_and_async
     async def export(self, path: str | Path) -> Path:
-        """Write the whole study into one archive, to be kept or imported elsewhere."""
-        answer = await self._wire.call("GET", f"{self._path}/archive", wait=600.0)
+        """Write the whole study to one archive file, which `client.import_study` reads."""
+        answer = await self._connection.call("GET", f"{self._path}/archive", extra_seconds=600.0)
         Path(path).write_bytes(answer.content)
         return Path(path)

@@ -5,7 +5,7 @@ import pytest
 
 from app.engine import measure, start
 from app.engine.kernels import Gaussian
-from app.engine.settings import Settings
+from app.engine.settings import EngineSettings
 from benchmarks.paper.running import settings_of
 from benchmarks.paper.theory import RULES, exact_leverage, moments, of_known_norm, spectrum
 from tests.benchmarks.paper.small import cell, objective
@@ -13,7 +13,7 @@ from tests.benchmarks.paper.small import cell, objective
 
 def test_repeated_measurements_are_weights_of_the_spectrum() -> None:
     X, picks = objective().problem.X, np.array([3, 3, 8, 3, 9])
-    state = measure(start(X, Settings(Gaussian(1.0), lam=0.1)), picks, np.zeros(5), expected=False)
+    state = measure(start(X, EngineSettings(Gaussian(1.0), lam=0.1)), picks, np.zeros(5), expected=False)
     K = Gaussian(1.0).matrix(X[picks], X[picks])
     naive = np.linalg.eigvalsh(K)[-3:]
     np.testing.assert_allclose(np.sort(spectrum(state)), naive)
@@ -42,7 +42,7 @@ def test_a_function_of_known_norm_is_covered() -> None:
 def test_its_norm_is_f() -> None:
     """fᵀK⁻¹f over all candidates, with a kernel whose matrix can be inverted."""
     wanted = cell("bbkb")
-    settings = settings_of(wanted, 0.01).but(kernel=Gaussian(0.05))
+    settings = settings_of(wanted, 0.01).replace(kernel=Gaussian(0.05))
     problem = objective().problem
     f = of_known_norm(problem, settings, 0).problem.f
     assert f @ np.linalg.solve(settings.kernel.matrix(problem.X, problem.X), f) == pytest.approx(1)

@@ -4,11 +4,10 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from app.engine.arrays import Array
-from app.engine.auto import FeatureColumn
-from app.engine.auto.encoding import Codes
+from app.arrays import FloatArray
+from app.engine.auto import FeatureColumn, LevelCodes
 
-Table = tuple[list[FeatureColumn], Array, Codes]
+Table = tuple[list[FeatureColumn], FloatArray, LevelCodes]
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -30,11 +29,11 @@ def tables(draw: st.DrawFn, max_rows: int = 12) -> Table:
     return columns, _side_by_side(numbers, rows, np.float64), _side_by_side(codes, rows, np.int32)
 
 
-def _side_by_side(parts: list[Array], rows: int, dtype: type) -> Array:
+def _side_by_side(parts: list[FloatArray], rows: int, dtype: type) -> FloatArray:
     return np.stack(parts, axis=1).astype(dtype) if parts else np.zeros((rows, 0), dtype=dtype)
 
 
-def values(n: int) -> st.SearchStrategy[Array]:
+def values(n: int) -> st.SearchStrategy[FloatArray]:
     """Any n finite values: tiny, huge, offset, constant."""
     offset = st.builds(
         lambda base, parts: base + np.array(parts),

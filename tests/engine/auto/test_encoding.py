@@ -17,9 +17,9 @@ def learn(*columns: list[float], **overrides: str) -> tuple[Encoding, np.ndarray
     """An encoding of columns of numbers named c0, c1, … and the features it gives them."""
     numbers = np.array(columns, dtype=float).T
     named = [FeatureColumn(f"c{i}", "number") for i in range(len(columns))]
-    wanted = {name: {"scale": scale} for name, scale in overrides.items()}
+    decided = {name: {"scale": scale} for name, scale in overrides.items()}
     codes = np.zeros((len(numbers), 0), dtype=np.int32)
-    encoding = learn_encoding(named, numbers, codes, wanted)
+    encoding = learn_encoding(named, numbers, codes, decided)
     return encoding, encoding.apply(numbers, codes)
 
 
@@ -85,27 +85,16 @@ def test_a_level_unknown_when_the_encoding_was_learnt_is_all_zeros() -> None:
     np.testing.assert_array_equal(later, [[0, 1], [0, 0], [0, 0]])
 
 
-def test_constant_columns_are_left_out_and_named() -> None:
+def test_constant_columns_are_left_out() -> None:
     encoding, X = learn([7, 7, 7], [1, 2, 3])
     np.testing.assert_allclose(X, [[0], [0.5], [1]])
-    assert [(caution.code, caution.columns) for caution in encoding.warnings] == [("constant", ("c0",))]
+    assert [column.source for column in encoding.columns] == [1]
 
 
 def test_a_table_without_information_still_has_a_feature() -> None:
     encoding, X = learn([7, 7, 7])
     np.testing.assert_array_equal(X, np.zeros((3, 1)))
-    assert [caution.code for caution in encoding.warnings] == ["no_features"]
-
-
-def test_nearly_duplicate_columns_are_named_once() -> None:
-    encoding, _ = learn([1, 2, 4], [10, 20, 40], [-3, -6, -12], [1, 0, 1])
-    assert [caution.columns for caution in encoding.warnings] == [("c0", "c1"), ("c0", "c2")]
-
-
-def test_a_text_with_a_level_for_nearly_every_candidate_is_named() -> None:
-    columns = [FeatureColumn("name", "text", tuple("abcde"))]
-    encoding = learn_encoding(columns, np.zeros((5, 0)), np.arange(5, dtype=np.int32)[:, None])
-    assert [caution.code for caution in encoding.warnings] == ["many_levels"]
+    assert encoding.layout.roles == ("number",)
 
 
 @pytest.mark.parametrize(("bits", "role"), [(63, "number"), (64, "bit")])

@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.arrays import FloatArray
 from app.engine import start_from
-from app.engine.arrays import Array
-from app.engine.auto import Fit, Layout, Observed, Options, fit, needs_refit, settings_for, sums_for
-from app.engine.auto.fitting import LARGEST, grouped
+from app.engine.auto import AutoOptions, FittedModel, Layout, Observed, fit, needs_refit, settings_for, sums_for
+from app.engine.auto.observed import MOST_DISTINCT, grouped
 from tests.engine.auto.strategies import values
 
 
-def smooth(X: Array) -> Array:
+def smooth(X: FloatArray) -> FloatArray:
     """A function of the first column alone."""
     return np.sin(5 * X[:, 0])
 
 
-def study(n: int, d: int = 3, A: int = 60, seed: int = 0) -> tuple[Array, Observed]:
+def study(n: int, d: int = 3, A: int = 60, seed: int = 0) -> tuple[FloatArray, Observed]:
     """n measurements of a smooth function over A candidates, all distinct while n ≤ A."""
     rng = np.random.default_rng(seed)
     X = rng.random((A, d))
@@ -27,7 +27,7 @@ def study(n: int, d: int = 3, A: int = 60, seed: int = 0) -> tuple[Array, Observ
     return X, Observed.of(A, numbers, smooth(X)[numbers])
 
 
-def fitted(n: int = 30, **shape: int) -> Fit:
+def fitted(n: int = 30, **shape: int) -> FittedModel:
     X, observed = study(n, **shape)
     return fit(X, Layout.of_numbers(X.shape[1]), observed, "maximize")
 
@@ -37,7 +37,7 @@ def test_a_fit_is_the_same_to_the_last_bit_when_made_again() -> None:
 
 
 def test_a_fit_survives_json() -> None:
-    assert Fit.build(json.loads(json.dumps(fitted().describe()))) == fitted()
+    assert FittedModel.build(json.loads(json.dumps(fitted().describe()))) == fitted()
 
 
 def test_the_column_that_matters_gets_the_shortest_lengthscale() -> None:
@@ -80,12 +80,12 @@ def test_minimising_is_maximising_the_negative() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 9).flatmap(values), st.integers(1, 4), st.integers(0, 99))
-def test_whatever_was_measured_the_posterior_is_finite(y: Array, d: int, seed: int) -> None:
+def test_whatever_was_measured_the_posterior_is_finite(y: FloatArray, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (6, d)) / 2
     observed = Observed.of(6, rng.integers(0, 6, len(y)), y)
     model = fit(X, Layout.of_numbers(d), observed, "minimize")
-    state = start_from(X, settings_for(model, Options(), seed), *sums_for(model, observed))
+    state = start_from(X, settings_for(model, AutoOptions(), seed), *sums_for(model, observed))
     assert np.isfinite(model.theta).all()
     assert model.lam * (1 + 1e-9) >= 1e-4
     assert model.lam <= 2 * (1 + 1e-9)
@@ -125,10 +125,10 @@ def test_no_measurement_is_no_fit() -> None:
 def test_a_long_history_is_read_through_a_subsample() -> None:
     X, observed = study(5000, A=5000)
     y = grouped(X, observed, fitted().objective)
-    assert len(y.means) == LARGEST
+    assert len(y.means) == MOST_DISTINCT
     model = fit(X, Layout.of_numbers(3), observed, "maximize")
-    assert settings_for(model, Options(), 0).dictionary == "sampled"
-    assert settings_for(fitted(), Options(), 0).dictionary == "all"
+    assert settings_for(model, AutoOptions(), 0).dictionary == "sampled"
+    assert settings_for(fitted(), AutoOptions(), 0).dictionary == "all"
 
 
 def test_the_model_is_fitted_every_time_while_cheap_and_then_by_growth() -> None:

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import skew, yeojohnson, yeojohnson_llf
 
-from app.engine.arrays import Array
-from app.engine.auto import Objective
-from app.engine.auto.warping import POWERS, learn_power, unwarp, warp
+from app.arrays import FloatArray
+from app.engine.auto import ObjectiveTransform
+from app.engine.auto.objective import POWERS, learn_power, unwarp, warp
 from tests.engine.auto.strategies import values
 
 directions = st.sampled_from(["maximize", "minimize"])
 
 
 @given(st.integers(1, 12).flatmap(values), directions)
-def test_model_units_are_finite_whatever_was_measured(y: Array, direction: str) -> None:
-    objective = Objective.learn(y, direction)
+def test_model_units_are_finite_whatever_was_measured(y: FloatArray, direction: str) -> None:
+    objective = ObjectiveTransform.learn(y, direction)
     model = objective.to_model(y)
     assert np.isfinite(model).all()
     assert np.isfinite(objective.to_user(model)).all()
@@ -30,7 +30,7 @@ def test_model_units_are_finite_whatever_was_measured(y: Array, direction: str) 
 @given(st.integers(2, 12).flatmap(lambda n: st.lists(st.floats(-1e6, 1e6), min_size=n, max_size=n)), directions)
 def test_what_users_see_is_in_their_units(measured: list[float], direction: str) -> None:
     y = np.array(measured)
-    objective = Objective.learn(y, direction)
+    objective = ObjectiveTransform.learn(y, direction)
     believed = y if objective.clip is None else np.where(objective.sign * (y - objective.clip) < 0, objective.clip, y)
     back = objective.to_user(objective.to_model(y))
     np.testing.assert_allclose(back, believed, atol=1e-9 * np.abs(y).max())
@@ -38,16 +38,16 @@ def test_what_users_see_is_in_their_units(measured: list[float], direction: str)
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12), directions)
 def test_an_objective_survives_json(measured: list[float], direction: str) -> None:
-    objective = Objective.learn(np.array(measured), direction)
-    assert Objective.build(json.loads(json.dumps(objective.describe()))) == objective
+    objective = ObjectiveTransform.learn(np.array(measured), direction)
+    assert ObjectiveTransform.build(json.loads(json.dumps(objective.describe()))) == objective
 
 
 def test_values_are_standardised_and_higher_is_better() -> None:
     y = np.array([3.0, 5.0, 7.0, 4.0])
-    high, low = Objective.learn(y, "maximize"), Objective.learn(y, "minimize")
+    high, low = ObjectiveTransform.learn(y, "maximize"), ObjectiveTransform.learn(y, "minimize")
     assert high.to_model(y).mean() == pytest.approx(0)
     assert high.to_model(y).std() == pytest.approx(1)
-    turned = Objective.learn(-y, "minimize")
+    turned = ObjectiveTransform.learn(-y, "minimize")
     np.testing.assert_allclose(turned.to_model(-y), high.to_model(y))
     assert (np.diff(low.to_model(np.sort(y))) < 0).all()
 
@@ -56,21 +56,21 @@ def test_values_are_standardised_and_higher_is_better() -> None:
 def test_failures_are_clipped_on_the_bad_side_alone(sign: float) -> None:
     y = sign * np.array([1.0, 2, 3, 4, 5, -1000])
     direction = "maximize" if sign > 0 else "minimize"
-    objective = Objective.learn(y, direction)
+    objective = ObjectiveTransform.learn(y, direction)
     assert objective.clip == pytest.approx(sign * (2.5 - 3 * 2.5))
     assert objective.to_user(objective.to_model(y))[-1] == pytest.approx(objective.clip)
-    assert Objective.learn(-y, direction).clip is None
+    assert ObjectiveTransform.learn(-y, direction).clip is None
 
 
 @pytest.mark.parametrize("value", [0.0, 5.0, -1e300, 1e-310, 1e9])
 def test_a_constant_objective_is_zero_in_model_units(value: float) -> None:
-    objective = Objective.learn(np.full(6, value), "maximize")
+    objective = ObjectiveTransform.learn(np.full(6, value), "maximize")
     np.testing.assert_allclose(objective.to_model(np.full(6, value)), 0, atol=1e-12)
 
 
 def test_rounding_on_a_large_offset_is_not_taken_for_a_signal() -> None:
     y = 1e12 + np.array([0.0, 1e-4, 0, 1e-4])
-    assert np.abs(Objective.learn(y, "maximize").to_model(y)).max() < 1e-6
+    assert np.abs(ObjectiveTransform.learn(y, "maximize").to_model(y)).max() < 1e-6
 
 
 @given(st.integers(2, 12).flatmap(lambda n: st.lists(st.integers(-99, 99), min_size=n, max_size=n)))
@@ -78,7 +78,7 @@ def test_shift_and_scale_of_the_objective_change_nothing(measured: list[int]) ->
     y = np.array(measured, dtype=float)
     if np.ptp(y) == 0:
         return
-    plain, moved = Objective.learn(y, "maximize"), Objective.learn(1e4 + 10 * y, "maximize")
+    plain, moved = ObjectiveTransform.learn(y, "maximize"), ObjectiveTransform.learn(1e4 + 10 * y, "maximize")
     np.testing.assert_allclose(moved.to_model(1e4 + 10 * y), plain.to_model(y), atol=1e-5)
 
 
@@ -100,7 +100,7 @@ def test_the_power_is_the_most_likely_one(seed: int) -> None:
 
 def test_a_skewed_objective_becomes_about_symmetric_for_the_model_alone() -> None:
     y = np.exp(np.random.default_rng(0).normal(size=200))
-    objective = Objective.learn(y, "maximize")
+    objective = ObjectiveTransform.learn(y, "maximize")
     assert objective.power < 0.5
     assert skew(y) > 1.5
     assert abs(skew(objective.to_model(y))) < 0.5
@@ -108,11 +108,11 @@ def test_a_skewed_objective_becomes_about_symmetric_for_the_model_alone() -> Non
 
 
 def test_deviations_and_regrets_are_distances_in_the_users_units() -> None:
-    plain = Objective("minimize", offset=5.0, scale=2.0)
+    plain = ObjectiveTransform("minimize", offset=5.0, scale=2.0)
     assert plain.std_to_user(0.3, 0.5) == pytest.approx(1.0)
     assert plain.regret_to_user(-1.0, 2.0) == pytest.approx(6.0)
     assert np.isfinite(plain.regret_to_user(-1e308, 1e308))
-    warped = Objective.learn(np.exp(np.arange(9.0)), "maximize")
+    warped = ObjectiveTransform.learn(np.exp(np.arange(9.0)), "maximize")
     low, middle, high = warped.to_user(np.array([-1.0, 0.0, 1.0]))
     assert warped.std_to_user(0.0, 1.0) == pytest.approx((high - low) / 2)
     assert middle - low < high - middle

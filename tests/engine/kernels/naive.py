@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from app.arrays import FloatArray
 from app.engine.kernels import Columns, Gaussian, Kernel, Linear, Matern, Polynomial, Product, Scaled, Sum, Tanimoto
-from app.engine.kernels.kernel import Array
 
-Pair = Callable[[Array, Array], float]
+Pair = Callable[[FloatArray, FloatArray], float]
 
 
-def naive_matrix(kernel: Kernel, X: Array, Y: Array) -> Array:
+def naive_matrix(kernel: Kernel, X: FloatArray, Y: FloatArray) -> FloatArray:
     """k(x_i, y_j) by a double loop, (n, p)."""
     k = naive(kernel)
     return np.array([[k(x, y) for y in Y] for x in X]).reshape(len(X), len(Y))
@@ -41,11 +41,11 @@ def naive(kernel: Kernel) -> Pair:  # noqa: PLR0911
     raise TypeError(kernel)
 
 
-def _dot(x: Array, y: Array) -> float:
+def _dot(x: FloatArray, y: FloatArray) -> float:
     return math.fsum(a * b for a, b in zip(x.tolist(), y.tolist(), strict=True))
 
 
-def _distance(x: Array, y: Array, lengthscale: float | tuple[float, ...]) -> float:
+def _distance(x: FloatArray, y: FloatArray, lengthscale: float | tuple[float, ...]) -> float:
     scale = lengthscale if isinstance(lengthscale, tuple) else (lengthscale,) * len(x)
     return math.hypot(*((a - b) / s for a, b, s in zip(x.tolist(), y.tolist(), scale, strict=True)))
 
@@ -58,7 +58,7 @@ def _matern(r: float, nu: float) -> float:
     return (1 + math.sqrt(5) * r + 5 * r**2 / 3) * math.exp(-math.sqrt(5) * r)
 
 
-def _tanimoto(x: Array, y: Array) -> float:
+def _tanimoto(x: FloatArray, y: FloatArray) -> float:
     common = sum(1 for a, b in zip(x, y, strict=True) if a and b)
     either = sum(1 for a, b in zip(x, y, strict=True) if a or b)
     return common / either if either else 1.0

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from app.arrays import FloatArray
 from app.engine.kernels import Columns, Gaussian, Kernel, Linear, Matern, Polynomial, Product, Scaled, Sum, Tanimoto
-from app.engine.kernels.kernel import Array
 
 D = 4
 """Columns of the generated features."""
@@ -38,13 +38,13 @@ def smooth_kernels(d: int = D) -> st.SearchStrategy[Kernel]:
     )
 
 
-def features(d: int = D, max_rows: int = 6) -> st.SearchStrategy[Array]:
+def features(d: int = D, max_rows: int = 6) -> st.SearchStrategy[FloatArray]:
     """Rows of moderate numbers, some of them equal."""
     coordinate = st.one_of(st.sampled_from([0.0, 1.0, -1.0]), st.floats(-3, 3))
     return st.integers(1, max_rows).flatmap(lambda n: arrays.arrays(np.float64, (n, d), elements=coordinate))
 
 
-def bits(d: int = 12, max_rows: int = 6) -> st.SearchStrategy[Array]:
+def bits(d: int = 12, max_rows: int = 6) -> st.SearchStrategy[FloatArray]:
     """Rows of 0 and 1."""
     return st.integers(1, max_rows).flatmap(
         lambda n: arrays.arrays(np.float64, (n, d), elements=st.sampled_from([0.0, 1.0]))

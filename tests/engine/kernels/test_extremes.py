@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.engine.kernels import Gaussian, Kernel, Linear, Matern, Polynomial, Scaled, Tanimoto, distance
+from app.engine.kernels import Gaussian, Kernel, Linear, Matern, Polynomial, Scaled, Tanimoto, distances
 from tests.engine.kernels.naive import naive_matrix
 
 stationary = [Gaussian(0.7), Matern(0.7, 0.5), Matern(0.7, 1.5), Matern((0.5, 2.0, 1.0), 2.5)]
@@ -14,7 +14,7 @@ all_kernels: list[Kernel] = [*stationary, Linear(), Polynomial(3), Tanimoto(), S
 def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything here holds for narrow and for wide features."""
     if request.param == "products":
-        monkeypatch.setattr(distance, "WIDE", 0)
+        monkeypatch.setattr(distances, "WIDE", 0)
 
 
 @pytest.mark.parametrize("kernel", stationary, ids=repr)

@@ -1,8 +1,14 @@
 """Promise 13: the same steps on SQLite and on PostgreSQL get the same answers, to the last bit of every batch."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from unittest.mock import patch
 
+from sqlalchemy import Connection
+
+from app.domain.observations import Measured, Observation
+from app.domain.studies import Study
 from app.storage import observations
 from tests.databases import DIALECTS, Databases
 from tests.reliability import lab
@@ -17,19 +23,19 @@ def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
 
 
 def _inexact() -> AbstractContextManager[object]:
-    """Values read from the column that is for sorting: SQLite has no −0.0 there."""
+    """Values stored as SQLite stores a REAL: it has no −0.0."""
+    add = observations.add
 
-    def observation(row: object) -> object:
-        return read(_Swapped(row))
+    def rounded(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
+        if connection.dialect.name == "sqlite":
+            new = [replace(version, values=_as_real(version.values)) for version in new]
+        add(connection, study, new)
 
-    read = observations._observation
-    return patch.object(observations, "_observation", observation)
+    return patch.object(observations, "add", rounded)
 
 
-class _Swapped:
-    def __init__(self, row: object) -> None:
-        self._mapping = {**row._mapping, "exact": repr(row._mapping["value"])}  # type: ignore[attr-defined]
-        self.kind = row.kind  # type: ignore[attr-defined]
+def _as_real(values: Mapping[str, Measured]) -> dict[str, Measured]:
+    return {name: Measured(measured.value + 0.0) for name, measured in values.items()}
 
 
 PROMISE = Promise(

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from httpx2 import Response
 
 from app.api import problems
-from app.services import json_text
+from app.services.intake import json_text
 from tests.api.lab import Lab
 from tests.api.operations import CSV, Operation, operations
 from tests.reliability import lab

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from app.engine.auto.scaling import Scaling
+from app.engine.auto import Scaling
 from tests.api.lab import Lab
 from tests.reliability import lab
 from tests.reliability.promise import Budget, Count, Promise, on_each_database

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 
 from app.domain import ledger
-from app.services.replay import verify
+from app.services.use_cases.events import verify
 from app.storage.database import Database, open_database
 from app.storage.tables import events
 from tests.api.lab import Lab
@@ -18,8 +18,8 @@ from tests.reliability.promise import Budget, Count, Promise, on_each_database
 
 TEXTS = ("type", "payload", "actor", "reason", "recorded_at", "request_id", "previous", "hash")
 FORGED = (
-    "INSERT INTO events SELECT study_id, seq + 1, type, payload, actor, reason, recorded_at, request_id, hash, hash "
-    "FROM events WHERE seq = :seq"
+    "INSERT INTO events SELECT study_id, seq + 1, type, format, payload, actor, reason, recorded_at, request_id, "
+    "hash, hash FROM events WHERE seq = :seq"
 )
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from app.services import report
-from app.services.placing import Placing
+from app.services.use_cases import report
+from app.services.use_cases.report_matching import ReportMatcher
 from tests.api.lab import Lab, truth
 from tests.reliability import lab
 from tests.reliability.promise import Budget, Count, Promise, on_each_database
@@ -81,20 +82,20 @@ def _must(answer: Any, status: int) -> None:
 
 def _refused_when_not_active() -> AbstractContextManager[object]:
     """Only an active study takes results."""
-    refuse = Placing.refuse_if_any_is_wrong
+    refuse = ReportMatcher.refuse_if_any_is_wrong
 
-    def refuse_more(placing: Placing) -> None:
-        placing._study.must_be_active()
-        refuse(placing)
+    def refuse_more(matcher: ReportMatcher) -> None:
+        matcher._study.must_be_active()
+        refuse(matcher)
 
-    return patch.object(Placing, "refuse_if_any_is_wrong", refuse_more)
+    return patch.object(ReportMatcher, "refuse_if_any_is_wrong", refuse_more)
 
 
 def _counted_elsewhere() -> AbstractContextManager[object]:
     """A late result is kept, but not for its suggestion."""
-    line = report._line
+    observation = report._observation
     return patch.object(
-        report, "_line", lambda one: {k: v for k, v in line(one).items() if k not in ("batch", "rank", "replicate")}
+        report, "_observation", lambda *match: replace(observation(*match), suggestion=None, replicate=None)
     )
 
 

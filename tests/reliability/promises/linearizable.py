@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from unittest.mock import patch
 
-from app.services.transactions import Writing
+from app.services.transactions import WriteTransactions
 from tests.reliability import lab
 from tests.reliability.promise import Budget, Count, Promise, on_each_database
 from tests.reliability.story.races import PAIRS, race
@@ -19,14 +19,14 @@ def _prove(budget: Budget, seed: int, address: str) -> Count:
 
 def _twice() -> AbstractContextManager[object]:
     """A write whose Idempotency-Key is not looked at."""
-    once = Writing.once
-    careless = Writing.__dataclass_fields__["token"].default
+    once = WriteTransactions.write_once
+    careless = WriteTransactions.__dataclass_fields__["token"].default
 
-    def without_token(self: Writing, *args: object, **kwargs: object) -> object:
+    def without_token(self: WriteTransactions, *args: object, **kwargs: object) -> object:
         object.__setattr__(self, "token", careless)
         return once(self, *args, **kwargs)  # type: ignore[arg-type]
 
-    return patch.object(Writing, "once", without_token)
+    return patch.object(WriteTransactions, "write_once", without_token)
 
 
 PROMISE = Promise(

@@ -4,6 +4,7 @@ While a lab works, every write and sync of SQLite is remembered. An image is wha
 some moment: of each file everything up to its last sync, and of what came later any part, sector by sector.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -16,8 +17,8 @@ from unittest.mock import patch
 
 from sqlalchemy import select
 
-from app.services.replay import verify
-from app.storage import sqlite
+from app.services.use_cases.events import verify
+from app.storage import dialects
 from app.storage.database import Database, open_database
 from app.storage.tables import observations
 from tests.api.lab import SOLVENTS, Lab
@@ -74,13 +75,13 @@ def _frequent_checkpoints() -> AbstractContextManager[object]:
 
 def _with_pragma(pragma: str) -> AbstractContextManager[object]:
     """After the server's own."""
-    prepare: Callable[[Any, Any], None] = sqlite._prepare
+    prepare: Callable[[Any, Any], None] = dialects._prepare
 
     def prepared(connection: Any, record: Any) -> None:
         prepare(connection, record)
         connection.execute(f"PRAGMA {pragma}")
 
-    return patch.object(sqlite, "_prepare", prepared)
+    return patch.object(dialects, "_prepare", prepared)
 
 
 def _image(start: Files, log: Log, random: Random) -> tuple[Files, int]:
@@ -126,7 +127,8 @@ def _broken(files: Files, acknowledged: set[float]) -> list[str]:
 def _missing(database: Database, acknowledged: set[float]) -> list[str]:
     with database.read() as connection:
         sound = connection.exec_driver_sql("PRAGMA integrity_check").scalar_one()
-        kept = {float(exact) for exact in connection.execute(select(observations.c.exact)).scalars()}
+        texts = connection.execute(select(observations.c["values"])).scalars()
+        kept = {json.loads(text)["value"]["value"] for text in texts}
         broken_at = verify(connection, OPERATOR, "s").broken_at if kept else None
     missing = sorted(acknowledged - kept)
     return [

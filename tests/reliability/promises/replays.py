@@ -11,12 +11,13 @@ from unittest.mock import patch
 
 import numpy as np
 
-from app.services.bridge import models, snapshots
-from app.services.bridge.models import Models
+from app.compute import models, snapshots
+from app.compute.models import Models
 from app.services.resources import Resources
 from app.storage import blobs
-from app.storage import engine_states as states
-from app.storage.tables import engine_states
+from app.storage import snapshots as snapshot_rows
+from app.storage.tables import snapshot_blobs
+from app.storage.tables import snapshots as snapshot_table
 from tests.api.lab import THEORY, Lab
 from tests.databases import DIALECTS, Databases
 from tests.reliability import lab
@@ -29,8 +30,8 @@ THEORIES = (THEORY, None)  # None is auto mode
 def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
     violations, replays, batches = [], 0, 0
     with ExitStack() as stack:
-        stack.enter_context(patch.object(models, "WORTH_KEEPING", 0.0))  # a snapshot after every batch
-        stack.enter_context(patch.object(states, "KEPT", BATCHES))  # so that every batch is replayed from snapshots
+        stack.enter_context(patch.object(models, "WORTH_SAVING", 0.0))  # a snapshot after every batch
+        stack.enter_context(patch.object(snapshot_rows, "KEPT", BATCHES))  # one for every batch
         addresses = [stack.enter_context(databases.fresh(dialect)) for dialect in DIALECTS]
         here = [stack.enter_context(lab.opened(address)) for address in addresses]
         elsewhere = [stack.enter_context(lab.opened(address)) for address in addresses]
@@ -83,9 +84,11 @@ def _replays(one: Lab) -> Iterator[tuple[str, bool]]:
         for number in range(BATCHES, 0, -1):
             if source == "nothing":
                 with resources.database.write() as connection:
-                    connection.execute(engine_states.delete())
+                    connection.execute(snapshot_blobs.delete())
+                    connection.execute(snapshot_table.delete())
             if source != "memory":
-                resources.models.forget()
+                resources.models.clear()
+                resources.ledger_states.clear()
             yield f"{number} from {source}", one.replays(number)
 
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import httpx
 
-from app.services import access
+from app.services.use_cases import access
 from tests.api.operations import operations
 from tests.api.test_secrets import everything_stored
 from tests.databases import DIALECTS, Databases

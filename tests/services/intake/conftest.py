@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.errors import InvalidCandidates
-from app.domain.findings import Finding
-from app.services.intake.csv_file import read_csv
-from app.services.intake.declared import Declared
+from app.domain.errors import Finding, InvalidCandidates
+from app.services.intake.columns import Declared
+from app.services.intake.csv_reading import read_csv
 from app.services.intake.limits import Limits
 from app.services.intake.table import CandidateTable
 
@@ -32,7 +31,7 @@ def mistakes(read: Callable[..., CandidateTable]) -> Callable[..., list[tuple[st
     ) -> list[tuple[str, int | None, str | None]]:
         with pytest.raises(InvalidCandidates) as refused:
             read(content, declared, limits)
-        return [(each.code, each.row, each.column) for each in refused.value.findings]
+        return [(finding.code, finding.row, finding.column) for finding in refused.value.findings]
 
     return mistakes
 

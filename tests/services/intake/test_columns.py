@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.errors import InvalidCandidates
-from app.services.intake.declared import Declared
+from app.services.intake.columns import Declared
 
 TWENTY = "".join(f"{number},1\n" for number in range(20))
 
@@ -84,7 +84,7 @@ def test_a_repeated_key_names_both_rows(mistakes, read):
     assert mistakes(content) == [("key-twice", 6, "key")]
     with pytest.raises(InvalidCandidates) as refused:
         read(content)
-    assert refused.value.findings[0].message.startswith("rows 3 and 6 have the same key")
+    assert refused.value.findings[0].message.startswith("Rows 3 and 6 have the same key.")
 
 
 @pytest.mark.parametrize(

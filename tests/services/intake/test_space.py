@@ -8,15 +8,15 @@ import pytest
 from app.domain.candidates import Column
 from app.domain.errors import InvalidCandidates
 from app.services.intake.limits import Limits
-from app.services.intake.space.table import read_space
+from app.services.intake.space.reading import read_space
 
 TENTHS = {"low": 0, "high": 1, "step": 0.1}
 
 
-def found(document, limits=None):
+def mistakes_in(document, limits=None):
     with pytest.raises(InvalidCandidates) as refused:
         read_space(document, limits)
-    return [(each.code, each.pointer) for each in refused.value.findings]
+    return [(finding.code, finding.pointer) for finding in refused.value.findings]
 
 
 def test_a_grid_is_the_full_product_with_the_last_parameter_running_fastest():
@@ -89,8 +89,8 @@ def test_a_product_too_large_says_how_large_and_what_the_limit_is():
     document = {"parameters": {"a": {"low": 1, "high": 1000, "step": 1}, "b": {"low": 1, "high": 500, "step": 1}}}
     with pytest.raises(InvalidCandidates) as refused:
         read_space(document, Limits(product=1000))
-    assert "500000 combinations; the limit is 1000" in refused.value.findings[0].message
-    assert found(document, Limits(rows=1000)) == [("too-many-rows", "/parameters")]
+    assert "500,000 combinations, and at most 1,000 can be listed" in refused.value.findings[0].message
+    assert mistakes_in(document, Limits(rows=1000)) == [("too-many-rows", "/parameters")]
 
 
 CONTINUOUS = {"a": {"low": 0, "high": 1}, "b": {"low": 0.01, "high": 100, "scale": "log"}, "c": {"levels": ["x", "y"]}}
@@ -124,10 +124,10 @@ def test_a_small_grid_is_sampled_without_starving_and_never_twice(codes):
 
 def test_a_sample_that_cannot_be_found_says_what_to_relax():
     document = {"parameters": CONTINUOUS, "constraints": [{"coefficients": {"a": 1}, "equals": 0.3}], "sample": 5}
-    assert found(document, Limits(draws=100_000)) == [("sample-starved", "/sample")]
+    assert mistakes_in(document, Limits(draws=100_000)) == [("sample-starved", "/sample")]
 
 
-def one(parameter):
+def with_parameter(parameter):
     return {"parameters": {"x/y": parameter}}
 
 
@@ -138,49 +138,58 @@ def one(parameter):
         ({}, ("missing-member", "")),
         ({"parameters": {}}, ("no-features", "/parameters")),
         ({"parameters": {"x": {"values": [1]}}, "smaple": 3}, ("unknown-member", "/smaple")),
-        (one({}), ("parameter-form", "/parameters/x~1y")),
-        (one({"low": 1, "high": 2}), ("continuous-range", "/parameters/x~1y")),
-        (one({"low": 1}), ("missing-member", "/parameters/x~1y")),
-        (one({"low": 2, "high": 1, "step": 1}), ("range-reversed", "/parameters/x~1y/high")),
-        (one({"low": "1", "high": 2, "step": 1}), ("not-a-number", "/parameters/x~1y/low")),
-        (one({"low": True, "high": 2, "step": 1}), ("not-a-number", "/parameters/x~1y/low")),
-        (one({"low": 1, "high": float("inf"), "step": 1}), ("not-finite", "/parameters/x~1y/high")),
-        (one({"low": 1, "high": 10**400, "step": 1}), ("not-finite", "/parameters/x~1y/high")),
-        (one({"low": 1, "high": 2, "step": 0}), ("step-not-positive", "/parameters/x~1y/step")),
-        (one({"low": 1, "high": 2, "step": 5e-324}), ("axis-too-long", "/parameters/x~1y/step")),
-        (one({"low": 1, "high": 2, "step": 1, "count": 2}), ("parameter-form", "/parameters/x~1y/count")),
-        (one({"low": 1, "high": 2, "count": 0}), ("not-a-whole-number", "/parameters/x~1y/count")),
-        (one({"low": 1, "high": 1, "count": 2}), ("values-repeat", "/parameters/x~1y/count")),
-        (one({"low": 0, "high": 1, "count": 2, "scale": "log"}), ("range-not-positive", "/parameters/x~1y/low")),
-        (one({"low": 0, "high": 1, "count": 2, "scale": "cubic"}), ("unknown-scale", "/parameters/x~1y/scale")),
-        (one({"values": [1, 1.0]}), ("values-repeat", "/parameters/x~1y")),
-        (one({"values": []}), ("not-a-list", "/parameters/x~1y/values")),
-        (one({"levels": ["a", 1]}), ("not-a-text", "/parameters/x~1y/levels/1")),
-        (one({"levels": ["a", "\ud800"]}), ("broken-text", "/parameters/x~1y/levels/1")),
-        (one({"boolean": False}), ("parameter-form", "/parameters/x~1y/boolean")),
-        ({"parameters": {"\ud800": {"values": [1]}}}, ("name-control-character", None)),
-        ({**one({"values": [1]}), "sample": 0}, ("not-a-whole-number", "/sample")),
-        ({**one({"values": [1]}), "seed": -1}, ("not-a-whole-number", "/seed")),
+        (with_parameter({}), ("parameter-form", "/parameters/x~1y")),
+        (with_parameter({"low": 1, "high": 2}), ("continuous-range", "/parameters/x~1y")),
+        (with_parameter({"low": 1}), ("missing-member", "/parameters/x~1y")),
+        (with_parameter({"low": 2, "high": 1, "step": 1}), ("range-reversed", "/parameters/x~1y/high")),
+        (with_parameter({"low": "1", "high": 2, "step": 1}), ("not-a-number", "/parameters/x~1y/low")),
+        (with_parameter({"low": True, "high": 2, "step": 1}), ("not-a-number", "/parameters/x~1y/low")),
+        (with_parameter({"low": 1, "high": float("inf"), "step": 1}), ("not-finite", "/parameters/x~1y/high")),
+        (with_parameter({"low": 1, "high": 10**400, "step": 1}), ("not-finite", "/parameters/x~1y/high")),
+        (with_parameter({"low": 1, "high": 2, "step": 0}), ("step-not-positive", "/parameters/x~1y/step")),
+        (with_parameter({"low": 1, "high": 2, "step": 5e-324}), ("axis-too-long", "/parameters/x~1y/step")),
+        (with_parameter({"low": 1, "high": 2, "step": 1, "count": 2}), ("parameter-form", "/parameters/x~1y/count")),
+        (with_parameter({"low": 1, "high": 2, "count": 0}), ("not-a-whole-number", "/parameters/x~1y/count")),
+        (with_parameter({"low": 1, "high": 1, "count": 2}), ("values-repeat", "/parameters/x~1y/count")),
         (
-            {**one({"values": [1]}), "constraints": [{"coefficients": {"z": 1}, "equals": 1}]},
+            with_parameter({"low": 0, "high": 1, "count": 2, "scale": "log"}),
+            ("range-not-positive", "/parameters/x~1y/low"),
+        ),
+        (
+            with_parameter({"low": 0, "high": 1, "count": 2, "scale": "cubic"}),
+            ("unknown-scale", "/parameters/x~1y/scale"),
+        ),
+        (with_parameter({"values": [1, 1.0]}), ("values-repeat", "/parameters/x~1y")),
+        (with_parameter({"values": []}), ("not-a-list", "/parameters/x~1y/values")),
+        (with_parameter({"levels": ["a", 1]}), ("not-a-text", "/parameters/x~1y/levels/1")),
+        (with_parameter({"levels": ["a", "\ud800"]}), ("broken-text", "/parameters/x~1y/levels/1")),
+        (with_parameter({"boolean": False}), ("parameter-form", "/parameters/x~1y/boolean")),
+        ({"parameters": {"\ud800": {"values": [1]}}}, ("name-control-character", None)),
+        ({**with_parameter({"values": [1]}), "sample": 0}, ("not-a-whole-number", "/sample")),
+        ({**with_parameter({"values": [1]}), "seed": -1}, ("not-a-whole-number", "/seed")),
+        (
+            {**with_parameter({"values": [1]}), "constraints": [{"coefficients": {"z": 1}, "equals": 1}]},
             ("unknown-parameter", "/constraints/0/coefficients/z"),
         ),
-        ({**one({"values": [1]}), "constraints": [{"coefficients": {"x/y": 1}}]}, ("bounds", "/constraints/0")),
         (
-            {**one({"levels": ["a"]}), "constraints": [{"coefficients": {"x/y": 1}, "equals": 1}]},
+            {**with_parameter({"values": [1]}), "constraints": [{"coefficients": {"x/y": 1}}]},
+            ("bounds", "/constraints/0"),
+        ),
+        (
+            {**with_parameter({"levels": ["a"]}), "constraints": [{"coefficients": {"x/y": 1}, "equals": 1}]},
             ("not-a-number", "/constraints/0/coefficients/x~1y"),
         ),
-        ({**one({"levels": ["a"]}), "exclude": [{"x/y": "b"}]}, ("unknown-level", "/exclude/0/x~1y")),
-        ({**one({"levels": ["a"]}), "exclude": [{}]}, ("conditions", "/exclude/0")),
-        ({**one({"values": [1]}), "exclude": [{"x/y": 1}]}, ("no-candidates", "")),
+        ({**with_parameter({"levels": ["a"]}), "exclude": [{"x/y": "b"}]}, ("unknown-level", "/exclude/0/x~1y")),
+        ({**with_parameter({"levels": ["a"]}), "exclude": [{}]}, ("conditions", "/exclude/0")),
+        ({**with_parameter({"values": [1]}), "exclude": [{"x/y": 1}]}, ("no-candidates", "")),
     ],
 )
 def test_every_mistake_is_named_by_its_pointer(document, mistake):
-    assert found(document) == [mistake]
+    assert mistakes_in(document) == [mistake]
 
 
 def test_mistakes_of_several_parameters_are_told_at_once():
-    assert found({"parameters": {"a": {}, "b": {"values": 1}}}) == [
+    assert mistakes_in({"parameters": {"a": {}, "b": {"values": 1}}}) == [
         ("parameter-form", "/parameters/a"),
         ("not-a-list", "/parameters/b/values"),
     ]

@@ -9,7 +9,8 @@ export function linear([from, to], [start, end]) {
 }
 
 export function extent(values) {
-  let low = Infinity, high = -Infinity;
+  let low = Number.POSITIVE_INFINITY,
+    high = Number.NEGATIVE_INFINITY;
   for (const value of values) {
     if (value === null || !Number.isFinite(value)) continue;
     if (value < low) low = value;

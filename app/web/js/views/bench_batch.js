@@ -1,7 +1,6 @@
-// What lies on a bench: the worker's newest batch and what was reported for it. The last look is kept for when the
-// server cannot be reached.
+// What is on a bench: the worker's newest batch and its results. A copy is stored for when the server cannot be reached.
 
-import { Offline, get, pages, query, study as path } from "../api.js";
+import { get, Offline, pages, study as path, query } from "../api.js";
 
 const STORE = (name, worker) => `nextbatch:bench:${name}:${worker}`;
 
@@ -19,7 +18,11 @@ export async function readBench(name, worker) {
 }
 
 async function fromServer(name, worker) {
-  const [study, summary, number] = await Promise.all([get(path(name)), get(path(name, "/summary")), newest(name, worker)]);
+  const [study, summary, number] = await Promise.all([
+    get(path(name)),
+    get(path(name, "/summary")),
+    newest(name, worker),
+  ]);
   if (number === null) return { study, summary, batch: null, results: new Map() };
   const batch = await get(path(name, `/batches/${number}`));
   return { study, summary, batch, results: await resultsOf(name, batch, summary) };
@@ -30,7 +33,8 @@ async function newest(name, worker) {
   const open = await get(path(name, "/batches") + query({ worker, state: "open" }));
   if (open.batches.length) return open.batches[0].number;
   let last = null;
-  for await (const page of pages(path(name, "/batches") + query({ worker }))) last = page.batches.at(-1)?.number ?? last;
+  for await (const page of pages(path(name, "/batches") + query({ worker })))
+    last = page.batches.at(-1)?.number ?? last;
   return last;
 }
 
@@ -38,15 +42,18 @@ const starts = new Map(); // batch → the observation after which its results b
 
 // "3-1/2" → the observation that stands there.
 async function resultsOf(name, batch, summary) {
-  const results = new Map(), known = `${name} ${batch.number}`;
+  const results = new Map(),
+    known = `${name} ${batch.number}`;
   if (!summary.counts.observations) return results;
-  let first = null, last = starts.get(known) ?? 0;
+  let first = null,
+    last = starts.get(known) ?? 0;
   for await (const page of pages(path(name, "/observations"), 10_000, last)) {
-    for (const one of page.observations) {
-      last = one.observation;
-      if (!one.suggestion?.startsWith(`${batch.number}-`)) continue;
-      first ??= one.observation - 1;
-      if (one.state === "recorded") results.set(`${one.suggestion}/${one.replicate}`, one);
+    for (const observation of page.observations) {
+      const { observation: number, suggestion, replicate, state } = observation;
+      last = number;
+      if (!suggestion?.startsWith(`${batch.number}-`)) continue;
+      first ??= number - 1;
+      if (state === "recorded") results.set(`${suggestion}/${replicate}`, observation);
     }
   }
   starts.set(known, first ?? last);

@@ -1,37 +1,48 @@
-// A study from a CSV file: drop it, say what the columns are, say what is measured, and go.
+// Create a study from a CSV file: drop the file, say what the columns are and what is measured.
 
-import { change, query, send, study as path, token } from "../api.js";
+import { change, study as path, query, send, token } from "../api.js";
 import { preview } from "../csv.js";
-import { dropzone } from "../drop.js";
 import { delayed, fill, h } from "../dom.js";
+import { dropzone } from "../drop.js";
 import { plural } from "../format.js";
 import { explain, failed, findings, toast } from "../parts.js";
 import { go, studyPath } from "../router.js";
 import { may } from "../session.js";
 import { settingsForm } from "./create_settings.js";
 
-const ROLES = [["feature", "feature"], ["attribute", "shown only"], ["key", "key"]];
+const ROLES = [
+  ["feature", "feature"],
+  ["attribute", "shown only"],
+  ["key", "key"],
+];
 
-export async function create(root) {
+export function create(root) {
   if (!may("manage")) {
-    fill(root, failed({ status: 403, message: "Making studies takes the role of a scientist or an admin." }));
+    fill(root, failed({ status: 403, message: "Only scientists and admins can create studies." }));
     return {};
   }
-  let file = null, roles = new Map(), table = null, round = 0;
-  const verdict = h(".verdict", { "aria-live": "polite" }), shown = h(".preview"), fileName = h("span.quiet.small");
+  let file = null,
+    roles = new Map(),
+    table = null,
+    round = 0;
+  const verdict = h(".verdict", { "aria-live": "polite" }),
+    shown = h(".preview"),
+    fileName = h("span.quiet.small");
   const form = settingsForm();
   const button = h("button.primary", { type: "submit", disabled: true }, "Create the study");
   const complaint = h(".complaint");
 
   const columnQuery = () => {
-    const of = (role) => [...roles].filter(([, one]) => one === role).map(([name]) => name);
+    const of = (role) => [...roles].filter(([, assigned]) => assigned === role).map(([name]) => name);
     return query({ key: of("key")[0], attribute: of("attribute") });
   };
 
   async function take(chosen) {
     file = chosen;
     table = preview(await chosen.slice(0, 200_000).text());
-    const key = table.header.find((name) => name.toLowerCase() === "key") ?? table.header.find((name) => /^(id|name|sample|label)$/i.test(name));
+    const key =
+      table.header.find((name) => name.toLowerCase() === "key") ??
+      table.header.find((name) => /^(id|name|sample|label)$/i.test(name));
     roles = new Map(table.header.map((name) => [name, name === key ? "key" : "feature"]));
     fill(fileName, `${chosen.name}, ${Math.max(1, Math.round(chosen.size / 1024))} kB`);
     form.suggestName(chosen.name);
@@ -43,29 +54,78 @@ export async function create(root) {
   const check = delayed(async () => {
     const mine = ++round;
     button.disabled = true;
-    fill(verdict, h("p.note", "The server is reading it …"));
+    fill(verdict, h("p.note", "Checking the file …"));
     try {
-      const answer = await (await send("POST", `/v1/candidates/check${columnQuery()}`, { body: file, type: "text/csv" })).json();
+      const answer = await (
+        await send("POST", `/v1/candidates/check${columnQuery()}`, { body: file, type: "text/csv" })
+      ).json();
       if (mine !== round) return;
-      const features = answer.columns.filter((one) => one.role === "feature");
-      fill(verdict, h("p.note.good", h("b", `${plural(answer.candidates, "candidate")}, ${plural(features.length, "feature")}`), `: ${features.map((one) => `${one.name} (${one.kind === "text" ? `${one.levels.length} levels` : one.kind})`).join(", ")}`),
-        findings(answer.warnings, "warn", `${plural(answer.warnings.length, "thing")} to look at`));
+      const features = answer.columns.filter((column) => column.role === "feature");
+      fill(
+        verdict,
+        h(
+          "p.note.good",
+          h("b", `${plural(answer.candidates, "candidate")}, ${plural(features.length, "feature")}`),
+          `: ${features.map((column) => `${column.name} (${column.kind === "text" ? plural(column.levels.length, "value") : column.kind})`).join(", ")}`,
+        ),
+        findings(answer.warnings, "warn", plural(answer.warnings.length, "warning")),
+      );
       button.disabled = false;
     } catch (error) {
       if (mine !== round) return;
-      fill(verdict, error.errors?.length ? findings(error.errors, "bad", `${error.message} Mend the file and drop it again.`) : h("p.note.bad", { role: "alert" }, explain(error)));
+      fill(
+        verdict,
+        error.errors?.length
+          ? findings(error.errors, "bad", `${error.message} Correct the file and drop it again.`)
+          : h("p.note.bad", { role: "alert" }, explain(error)),
+      );
     }
   }, 150);
 
   function draw() {
-    fill(shown, h(".scroll", { tabindex: "0", role: "region", "aria-label": "The first rows of the file" }, h("table.plain.roles",
-      h("thead", h("tr", table.header.map((name) => h("th", { scope: "col" }, name))),
-        h("tr", table.header.map((name) => h("td", h("select", { "aria-label": `Role of ${name}`, onchange: (event) => assign(name, event.target.value) }, ROLES.map(([role, text]) => h("option", { value: role, selected: roles.get(name) === role }, text))))))),
-      h("tbody", table.rows.map((row) => h("tr", table.header.map((name, i) => h("td.number", { class: roles.get(name) }, row[i] ?? "")))))) ));
+    fill(
+      shown,
+      h(
+        ".scroll",
+        { tabindex: "0", role: "region", "aria-label": "The first rows of the file" },
+        h(
+          "table.plain.roles",
+          h(
+            "thead",
+            h(
+              "tr",
+              table.header.map((name) => h("th", { scope: "col" }, name)),
+            ),
+            h(
+              "tr",
+              table.header.map((name) =>
+                h(
+                  "td",
+                  h(
+                    "select",
+                    { "aria-label": `Role of ${name}`, onchange: (event) => assign(name, event.target.value) },
+                    ROLES.map(([role, text]) => h("option", { value: role, selected: roles.get(name) === role }, text)),
+                  ),
+                ),
+              ),
+            ),
+          ),
+          h(
+            "tbody",
+            table.rows.map((row) =>
+              h(
+                "tr",
+                table.header.map((name, i) => h("td.number", { class: roles.get(name) }, row[i] ?? "")),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   function assign(name, role) {
-    if (role === "key") for (const [other, one] of roles) if (one === "key") roles.set(other, "attribute");
+    if (role === "key") for (const [other, assigned] of roles) if (assigned === "key") roles.set(other, "attribute");
     roles.set(name, role);
     draw();
     check();
@@ -77,19 +137,55 @@ export async function create(root) {
     fill(complaint);
     const { name, settings } = form.read();
     try {
-      await change("PUT", path(name), settings); // the same again finds it, so a second try goes on where the first ended
-      await send("PUT", path(name, "/candidates") + columnQuery(), { body: file, type: "text/csv", headers: { "Idempotency-Key": token() } });
-      toast(`${name} is ready.`);
+      await change("PUT", path(name), settings); // repeating it does no harm, so a second try continues where the first ended
+      await send("PUT", path(name, "/candidates") + columnQuery(), {
+        body: file,
+        type: "text/csv",
+        headers: { "Idempotency-Key": token() },
+      });
+      toast(`Study ${name} is ready.`);
       go(studyPath(name));
     } catch (error) {
-      fill(complaint, error.errors?.length ? findings(error.errors.map((one) => ({ ...one, column: one.column ?? one.pointer?.slice(1) })), "bad", error.message) : h("p.note.bad", { role: "alert" }, explain(error)));
+      fill(
+        complaint,
+        error.errors?.length
+          ? findings(
+              error.errors.map((finding) => ({ ...finding, column: finding.column ?? finding.pointer?.slice(1) })),
+              "bad",
+              error.message,
+            )
+          : h("p.note.bad", { role: "alert" }, explain(error)),
+      );
       button.disabled = false;
     }
   };
 
-  const step = h("section.card.step", h("header", h("h2", "The candidates"), h("span.push"), fileName),
-    dropzone({ title: "Drop a CSV file here, or choose one", hint: "A header, then a row for each thing that could be measured", onFile: take }), shown, verdict);
-  fill(root, h(".page.narrow", h(".head", h("h1", "New study")), h("form.steps", { onsubmit: submit }, step, form.element, complaint, h(".row.end", h("a.button", { href: "/" }, "Cancel"), button))));
+  const step = h(
+    "section.card.step",
+    h("header", h("h2", "The candidates"), h("span.push"), fileName),
+    dropzone({
+      title: "Drop a CSV file here, or choose one",
+      hint: "A header row, then one row per candidate",
+      onFile: take,
+    }),
+    shown,
+    verdict,
+  );
+  fill(
+    root,
+    h(
+      ".page.narrow",
+      h(".head", h("h1", "New study")),
+      h(
+        "form.steps",
+        { onsubmit: submit },
+        step,
+        form.element,
+        complaint,
+        h(".row.end", h("a.button", { href: "/" }, "Cancel"), button),
+      ),
+    ),
+  );
   for (const name of ["dragover", "drop"]) root.addEventListener(name, (event) => event.preventDefault());
   return {};
 }

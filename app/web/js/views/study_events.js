@@ -1,10 +1,10 @@
-// The ledger as a timeline: what happened, who did it and why, the newest first.
+// The ledger as a timeline: what happened, who did it and why, newest first.
 
 import { get, study as path } from "../api.js";
 import { fill, h } from "../dom.js";
 import { fullTime, shortTime } from "../format.js";
 import { failed, loading } from "../parts.js";
-import { actorWords, eventWords, learnNames } from "./words.js";
+import { actorWords, learnNames, typeWords } from "./words.js";
 
 const PAGE = 60;
 
@@ -25,13 +25,33 @@ export function events(root, facts) {
 
   function line(event) {
     known.add(event.seq);
-    const [what, details] = eventWords(event);
-    return h("li", { class: event.type }, h("time.quiet.small.number", { datetime: event.recorded_at, title: fullTime(event.recorded_at) }, shortTime(event.recorded_at)),
-      h("div", h("p", h("b", what), h("span.quiet.small", ` by ${actorWords(event.actor)}`)), details && h("p.quiet.small.clamp", details), event.reason && h("p.small.reason", `“${event.reason}”`)),
-      h("span.quiet.small.mono.seq", { title: `Hash ${event.hash}` }, `#${event.seq} ${event.hash.slice(0, 7)}`));
+    return h(
+      "li",
+      { class: event.type },
+      h(
+        "time.quiet.small.number",
+        { datetime: event.recorded_at, title: fullTime(event.recorded_at) },
+        shortTime(event.recorded_at),
+      ),
+      h(
+        "div",
+        h("p", h("b", event.words ?? typeWords(event.type)), h("span.quiet.small", ` by ${actorWords(event.actor)}`)),
+        event.reason && h("p.small.reason", `“${event.reason}”`),
+      ),
+      h("span.quiet.small.mono.seq", { title: `Hash ${event.hash}` }, `#${event.seq} ${event.hash.slice(0, 7)}`),
+    );
   }
 
   fill(root, loading(300));
-  learnNames().then(older).then(() => fill(root, h("section.card", list, h(".row", more))), (error) => fill(root, failed(error)));
-  return { event: (event) => { if (!known.has(event.seq)) list.prepend(line(event)); } };
+  learnNames()
+    .then(older)
+    .then(
+      () => fill(root, h("section.card", list, h(".row", more))),
+      (error) => fill(root, failed(error)),
+    );
+  return {
+    event: (event) => {
+      if (!known.has(event.seq)) list.prepend(line(event));
+    },
+  };
 }

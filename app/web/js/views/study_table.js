@@ -1,22 +1,38 @@
-// The candidates: any number of rows, of which only those in sight are there. Sorted and filtered by the server.
+// The candidates: any number of rows, of which only the visible ones exist. The server sorts and filters.
 
-import { get, query, study as path } from "../api.js";
+import { get, study as path, query } from "../api.js";
 import { delayed, fill, framed, h } from "../dom.js";
 import { count, plural } from "../format.js";
 import { empty, explain } from "../parts.js";
 import { columnsOf, pinned, row } from "./study_row.js";
 
-const ROW = 46, PAGE = 200;
+const ROW = 46,
+  PAGE = 200;
+
+const SORTED = { up: "ascending", down: "descending" };
+const ARROWS = { up: " ↑", down: " ↓" };
 
 export function candidates(root, first) {
-  let facts = first, total = 0, chunks = new Map(), domain = [0, 1], round = 0;
+  let facts = first,
+    total = 0,
+    chunks = new Map(),
+    domain = [0, 1],
+    round = 0;
   const asked = { sort: "", search: "", available: "", where: [] };
   const columns = columnsOf(first);
   if (first.summary.counts.observations) asked.sort = first.summary.direction === "minimize" ? "mean" : "-mean";
   const complaint = h("p.note.bad", { role: "alert", hidden: true });
   const tally = h("span.quiet.small.number", { role: "status" });
-  const head = h(".tr.th", { role: "row" }), rows = h(".rows", { role: "rowgroup" }), kept = h(".rows.pins", { role: "rowgroup" });
-  const table = h(".table", { role: "table", "aria-label": "Candidates" }, h("div", { role: "rowgroup" }, head), kept, rows);
+  const head = h(".tr.th", { role: "row" }),
+    rows = h(".rows", { role: "rowgroup" }),
+    kept = h(".rows.pins", { role: "rowgroup" });
+  const table = h(
+    ".table",
+    { role: "table", "aria-label": "Candidates" },
+    h("div", { role: "rowgroup" }, head),
+    kept,
+    rows,
+  );
   const frame = h(".table-frame", { tabindex: "0", role: "region", "aria-label": "Candidates, scrollable" }, table);
   const chips = h(".row");
   table.style.setProperty("--columns", columns.map((column) => column.width).join(" "));
@@ -30,7 +46,10 @@ export function candidates(root, first) {
       const page = await get(address({ offset: number * PAGE, limit: PAGE }));
       if (mine !== round) return;
       chunks.set(number, joined(page));
-      if (page.total !== total) { total = page.total; size(); }
+      if (page.total !== total) {
+        total = page.total;
+        size();
+      }
       draw();
     } catch (error) {
       if (mine === round) complain(error);
@@ -40,18 +59,25 @@ export function candidates(root, first) {
   function size() {
     rows.style.height = `${total * ROW}px`;
     table.setAttribute("aria-rowcount", total + 1);
-    fill(tally, plural(total, "candidate"), total < facts.summary.counts.candidates ? ` of ${count(facts.summary.counts.candidates)}` : "");
+    fill(
+      tally,
+      plural(total, "candidate"),
+      total < facts.summary.counts.candidates ? ` of ${count(facts.summary.counts.candidates)}` : "",
+    );
   }
 
   const draw = framed(() => {
     const top = Math.max(0, frame.scrollTop - head.offsetHeight - kept.offsetHeight);
-    const from = Math.max(0, Math.floor(top / ROW) - 6), to = Math.min(total, Math.ceil((top + frame.clientHeight) / ROW) + 6);
+    const from = Math.max(0, Math.floor(top / ROW) - 6),
+      to = Math.min(total, Math.ceil((top + frame.clientHeight) / ROW) + 6);
     const shown = [];
     for (let i = from; i < to; i += 1) {
       const number = Math.floor(i / PAGE);
       chunk(number, round);
       const candidate = chunks.get(number)?.[i % PAGE];
-      const element = candidate ? row(candidate, columns, context()) : h(".tr.ghost", { role: "row" }, h("span", { role: "cell" }, "…"));
+      const element = candidate
+        ? row(candidate, columns, context())
+        : h(".tr.ghost", { role: "row" }, h("span", { role: "cell" }, "…"));
       element.style.transform = `translateY(${i * ROW}px)`;
       element.setAttribute("aria-rowindex", i + 2);
       shown.push(element);
@@ -61,17 +87,34 @@ export function candidates(root, first) {
     if (active) rows.querySelector(`[data-focus="${CSS.escape(active)}"]`)?.focus({ preventScroll: true });
   });
 
-  const context = () => ({ facts, domain, onPin: () => { pins(); draw(); }, onChange: reload });
+  const context = () => ({
+    facts,
+    domain,
+    onPin: () => {
+      pins();
+      draw();
+    },
+    onChange: reload,
+  });
 
   async function pins() {
     const keys = pinned(facts.name);
-    const found = await Promise.all(keys.map((key) => get(path(facts.name, "/candidates") + query({ search: key, posterior: true, limit: 50 })).then((page) => joined(page).find((one) => one.key === key))));
+    const found = await Promise.all(
+      keys.map((key) =>
+        get(path(facts.name, "/candidates") + query({ search: key, posterior: true, limit: 50 })).then((page) =>
+          joined(page).find((candidate) => candidate.key === key),
+        ),
+      ),
+    );
     kept.style.height = `${found.filter(Boolean).length * ROW}px`;
-    fill(kept, found.filter(Boolean).map((candidate, i) => {
-      const element = row(candidate, columns, context());
-      element.style.transform = `translateY(${i * ROW}px)`;
-      return element;
-    }));
+    fill(
+      kept,
+      found.filter(Boolean).map((candidate, i) => {
+        const element = row(candidate, columns, context());
+        element.style.transform = `translateY(${i * ROW}px)`;
+        return element;
+      }),
+    );
   }
 
   async function reload() {
@@ -80,9 +123,15 @@ export function candidates(root, first) {
     complaint.hidden = true;
     header();
     try {
-      const [high, low] = await Promise.all(["-upper", "lower"].map((sort) => get(path(facts.name, "/candidates") + query({ posterior: true, sort, limit: 1 }))));
+      const [high, low] = await Promise.all(
+        ["-upper", "lower"].map((sort) =>
+          get(path(facts.name, "/candidates") + query({ posterior: true, sort, limit: 1 })),
+        ),
+      );
       if (high.posterior?.length) domain = [low.posterior[0].lower, high.posterior[0].upper];
-    } catch { /* nothing is measured yet: no error bars */ }
+    } catch {
+      /* nothing is measured yet: no error bars */
+    }
     pins().catch(() => {});
     await chunk(0, round);
     draw();
@@ -97,37 +146,101 @@ export function candidates(root, first) {
   }
 
   function header() {
-    fill(head, columns.map((column) => {
-      if (!column.sort) return h("span", { role: "columnheader", class: column.class ?? "" }, column.title || h("span.visually-hidden", column.hidden));
-      const falling = asked.sort === `-${column.sort}`, rising = asked.sort === column.sort;
-      const order = column.falling ? [`-${column.sort}`, column.sort] : [column.sort, `-${column.sort}`];
-      const next = order[order.indexOf(asked.sort) + 1] ?? "";
-      return h("span", { role: "columnheader", class: column.class ?? "", "aria-sort": rising ? "ascending" : falling ? "descending" : "none" },
-        h("button.plain", { onclick: () => { asked.sort = next; frame.scrollTop = 0; reload(); } }, column.title, rising ? " ↑" : falling ? " ↓" : ""));
-    }));
+    const titleOf = (column) =>
+      column.sort ? sortButton(column) : column.title || h("span.visually-hidden", column.hidden);
+    const sorted = (column) => (column.sort ? (SORTED[direction(column)] ?? "none") : null);
+    fill(
+      head,
+      columns.map((column) =>
+        h("span", { role: "columnheader", class: column.class ?? "", "aria-sort": sorted(column) }, titleOf(column)),
+      ),
+    );
+  }
+
+  const direction = ({ sort }) => ({ [sort]: "up", [`-${sort}`]: "down" })[asked.sort];
+
+  function sortButton(column) {
+    const order = column.falling ? [`-${column.sort}`, column.sort] : [column.sort, `-${column.sort}`];
+    const onclick = () => {
+      asked.sort = order[order.indexOf(asked.sort) + 1] ?? "";
+      frame.scrollTop = 0;
+      reload();
+    };
+    return h("button.plain", { onclick }, column.title, ARROWS[direction(column)]);
   }
 
   function conditions() {
-    fill(chips, asked.where.map((condition) => h("button.chip", { "aria-label": `Remove the filter ${condition}`, onclick: () => { asked.where = asked.where.filter((one) => one !== condition); conditions(); reload(); } }, condition, " ×")));
+    fill(
+      chips,
+      asked.where.map((condition) =>
+        h(
+          "button.chip",
+          {
+            "aria-label": `Remove the filter ${condition}`,
+            onclick: () => {
+              asked.where = asked.where.filter((other) => other !== condition);
+              conditions();
+              reload();
+            },
+          },
+          condition,
+          " ×",
+        ),
+      ),
+    );
   }
 
-  const search = delayed((text) => { asked.search = text; frame.scrollTop = 0; reload(); }, 200);
-  const tools = h(".row.tools",
-    h("input.search", { type: "search", placeholder: "Find a key", "aria-label": "Find a key", oninput: (event) => search(event.target.value) }),
-    h("input.search", { placeholder: exampleOf(first), "aria-label": "Add a filter, such as column>=number", onkeydown: (event) => {
-      if (event.key !== "Enter" || !event.target.value.trim()) return;
-      asked.where = [...asked.where, event.target.value.trim()];
-      event.target.value = "";
-      conditions();
-      reload();
-    } }),
-    h("select.search", { "aria-label": "Which candidates", onchange: (event) => { asked.available = event.target.value; reload(); } },
-      h("option", { value: "" }, "All candidates"), h("option", { value: "true" }, "Available"), h("option", { value: "false" }, "Switched off")),
-    chips, h("span.tally", tally,
-    h("a.button.small", { href: `${path(first.name, "/candidates")}?format=csv`, download: `${first.name}-candidates.csv` }, "CSV")));
+  const search = delayed((text) => {
+    asked.search = text;
+    frame.scrollTop = 0;
+    reload();
+  }, 200);
+  const tools = h(
+    ".row.tools",
+    h("input.search", {
+      type: "search",
+      placeholder: "Find a key",
+      "aria-label": "Find a key",
+      oninput: (event) => search(event.target.value),
+    }),
+    h("input.search", {
+      placeholder: exampleOf(first),
+      "aria-label": "Add a filter, such as column>=number",
+      onkeydown: (event) => {
+        if (event.key !== "Enter" || !event.target.value.trim()) return;
+        asked.where = [...asked.where, event.target.value.trim()];
+        event.target.value = "";
+        conditions();
+        reload();
+      },
+    }),
+    h(
+      "select.search",
+      {
+        "aria-label": "Which candidates",
+        onchange: (event) => {
+          asked.available = event.target.value;
+          reload();
+        },
+      },
+      h("option", { value: "" }, "All candidates"),
+      h("option", { value: "true" }, "Available"),
+      h("option", { value: "false" }, "Unavailable"),
+    ),
+    chips,
+    h(
+      "span.tally",
+      tally,
+      h(
+        "a.button.small",
+        { href: `${path(first.name, "/candidates")}?format=csv`, download: `${first.name}-candidates.csv` },
+        "CSV",
+      ),
+    ),
+  );
 
   if (!first.summary.counts.candidates) {
-    fill(root, empty("file", "No candidates yet", "The list of what could be measured is not there yet."));
+    fill(root, empty("file", "No candidates yet", "Upload the list of candidates first."));
     return {};
   }
   frame.addEventListener("scroll", draw, { passive: true });
@@ -137,15 +250,24 @@ export function candidates(root, first) {
   header();
   reload();
   const later = delayed(reload, 300);
-  return { update: (now) => { facts = now; later(); }, leave: () => watch.disconnect() };
+  return {
+    update: (now) => {
+      facts = now;
+      later();
+    },
+    leave: () => watch.disconnect(),
+  };
 }
 
 // The posterior comes as a list beside the candidates.
 export function joined(page) {
-  return page.candidates.map((one, i) => ({ ...one, belief: page.posterior?.[i] ?? null }));
+  return page.candidates.map((candidate, i) => ({ ...candidate, belief: page.posterior?.[i] ?? null }));
 }
 
 function exampleOf({ study }) {
-  const column = study.columns.find((one) => one.role === "feature" && one.kind === "number") ?? study.columns.find((one) => one.role === "feature");
-  return column ? `Filter: ${column.name}${column.kind === "number" ? ">=1" : `=${column.levels?.[0] ?? "…"}`}` : "Filter: column=value";
+  const features = study.columns.filter((column) => column.role === "feature");
+  const column = features.find((feature) => feature.kind === "number") ?? features[0];
+  return column
+    ? `Filter: ${column.name}${column.kind === "number" ? ">=1" : `=${column.levels?.[0] ?? "…"}`}`
+    : "Filter: column=value";
 }

@@ -1,0 +1,128 @@
+"""The models of studies: cached in memory, else loaded from a snapshot, else computed from the ledger."""
+
+from collections import OrderedDict, defaultdict
+from threading import Lock
+from time import thread_time
+
+from app.arrays import Array
+from app.compute import snapshots
+from app.compute.ledger_states import LedgerPrefix, LedgerStates
+from app.domain.candidates import CandidateBlock
+from app.domain.errors import NoCandidates
+from app.domain.events import Basis
+from app.modelling.ledger_state import LedgerState, fold
+from app.modelling.model import Model, advance
+from app.storage import ledger
+from app.storage.array_cache import ArrayCache
+from app.storage.blobs import DamagedBlob
+from app.storage.database import Database
+
+WORTH_SAVING = 0.5  # seconds of computing; saving a small model takes 0.05, longer than computing it again
+
+
+class Models:
+    """Models by the hash of the last entry they know. It names the whole prefix, so a cached model is never stale."""
+
+    def __init__(self, database: Database, arrays: ArrayCache, states: LedgerStates, most_bytes: int) -> None:
+        self._database = database
+        self._arrays = arrays
+        self._states = states
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._models: OrderedDict[str, Model] = OrderedDict()
+        self._lock = Lock()  # guards the book-keeping
+        self._turns: defaultdict[int, Lock] = defaultdict(Lock)  # saves work; nothing depends on it
+        self._unsaved: defaultdict[int, float] = defaultdict(float)  # study → seconds of computing since the last save
+
+    def at(self, prefix: LedgerPrefix) -> Model:
+        """The model after a prefix of a ledger."""
+        model = self._cached(prefix.head)
+        if model is None:
+            with self._turn(prefix.study_id):
+                model = self._cached(prefix.head) or self._compute(prefix)
+        return model
+
+    def is_worth_saving(self, study_id: int) -> bool:
+        """Whether a fresh process would take long to compute what this one has computed since the last save."""
+        return self._unsaved.get(study_id, 0.0) >= WORTH_SAVING
+
+    def save(self, prefix: LedgerPrefix) -> None:
+        """Save the model after a prefix for the next process."""
+        snapshots.save(self._database, prefix.study_id, self.at(prefix))
+        self._unsaved.pop(prefix.study_id, None)
+
+    def clear(self) -> None:
+        """Drop every model from memory."""
+        with self._lock:
+            self._models.clear()
+            self._bytes = 0
+
+    def _turn(self, study_id: int) -> Lock:
+        """One computation at a time for each study: the others then find the model in the cache."""
+        with self._lock:
+            return self._turns[study_id]
+
+    def _compute(self, prefix: LedgerPrefix) -> Model:
+        state = self._states.at(prefix)
+        if not state.blocks:
+            raise NoCandidates
+        started = thread_time()
+        model = advance(self._base(prefix.study_id, state), state, self._load_features)
+        self._keep(model)
+        self._unsaved[prefix.study_id] += thread_time() - started
+        return model
+
+    def _base(self, study_id: int, state: LedgerState) -> Model | None:
+        """The model that the last batch was computed with, from the nearest earlier one that still exists."""
+        model, missing = self._nearest(study_id, state.bases)
+        if not missing:
+            return model
+        before = model.ledger if model is not None else LedgerState()
+        with self._database.read() as connection:
+            entries = list(ledger.read(connection, study_id, before.seq, until=missing[-1].seq))
+        for basis in missing:
+            before = fold(before, [entry for entry in entries if before.seq < entry.seq <= basis.seq])
+            model = advance(model, before, self._load_features)
+        if model is not None:
+            self._keep(model)
+        return model
+
+    def _nearest(self, study_id: int, bases: tuple[Basis, ...]) -> tuple[Model | None, tuple[Basis, ...]]:
+        """The model of the newest basis that still exists, and the bases after it."""
+        for position in reversed(range(len(bases))):
+            model = self._cached(bases[position].hash) or self._load(study_id, bases[position].hash)
+            if model is not None:
+                return model, bases[position + 1 :]
+        return None, bases
+
+    def _load(self, study_id: int, head: str) -> Model | None:
+        """The model of a snapshot; a damaged snapshot is dropped."""
+        try:
+            with self._database.read() as connection:
+                model = snapshots.load(connection, study_id, head, self._arrays)
+        except DamagedBlob:
+            snapshots.forget(self._database, study_id, head)
+            return None
+        if model is not None:
+            self._keep(model)
+        return model
+
+    def _load_features(self, block: CandidateBlock) -> tuple[Array, Array]:
+        with self._database.read() as connection:
+            numbers = self._arrays.load(connection, block.arrays.numbers)
+            return numbers, self._arrays.load(connection, block.arrays.codes)
+
+    def _cached(self, head: str) -> Model | None:
+        with self._lock:
+            model = self._models.get(head)
+            if model is not None:
+                self._models.move_to_end(head)
+            return model
+
+    def _keep(self, model: Model) -> None:
+        with self._lock:
+            before = self._models.pop(model.ledger.head, None)
+            self._models[model.ledger.head] = model
+            self._bytes += model.nbytes - (before.nbytes if before else 0)
+            while len(self._models) > 1 and self._bytes > self._most_bytes:
+                self._bytes -= self._models.popitem(last=False)[1].nbytes

@@ -1,0 +1,75 @@
+"""Models in the database, so that a fresh process need not compute them again. A cache: any of it may be missing.
+
+Arrays are blobs within the scope of the study, Z in groups of rows: rows that did not change since the last snapshot
+are stored already and cost nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from app.arrays import Array
+from app.domain.codec import canonical, from_plain, read_json, to_plain
+from app.modelling.drafting import build
+from app.modelling.model import Model
+from app.modelling.saved_model import SavedModel, load_model, save_model
+from app.storage import blobs
+from app.storage import snapshots as rows
+from app.storage.array_cache import ArrayCache
+from app.storage.database import Database
+
+ROWS_PER_BLOB = 16  # of Z
+
+
+@dataclass(frozen=True)
+class SnapshotRecord:
+    """A saved model whose arrays are named by their digests."""
+
+    plain: Mapping[str, Any]
+    arrays: Mapping[str, str]
+    X: str
+    Z: tuple[str, ...] = ()
+
+    def digests(self) -> set[str]:
+        return {*self.arrays.values(), self.X, *self.Z}
+
+
+def save(database: Database, study_id: int, model: Model) -> None:
+    """Save a model; older ones of the study make room."""
+    saved = save_model(model)
+
+    def store(array: Array) -> str:
+        return blobs.store(database, array, scope=f"study {study_id}")
+
+    record = SnapshotRecord(
+        plain=saved.plain,
+        arrays={name: store(array) for name, array in saved.arrays.items()},
+        X=store(saved.X),
+        Z=tuple(store(saved.Z[start : start + ROWS_PER_BLOB]) for start in range(0, len(saved.Z), ROWS_PER_BLOB)),
+    )
+    text = canonical(to_plain(record))
+    rows.keep(database, study_id, model.ledger.head, model.ledger.seq, build(), text, record.digests())
+
+
+def load(connection: Connection, study_id: int, head: str, arrays: ArrayCache) -> Model | None:
+    """The model after the entry `head`; None if there is none of this build. May raise DamagedBlob."""
+    text = rows.find(connection, study_id, head, build())
+    if text is None:
+        return None
+    try:
+        record = from_plain(SnapshotRecord, read_json(text))
+        X = arrays.load(connection, record.X)
+        Z = [blobs.load(connection, digest) for digest in record.Z]
+        stacked = np.concatenate(Z) if Z else np.empty((0, len(X)))
+        loaded = {name: blobs.load(connection, digest) for name, digest in record.arrays.items()}
+        return load_model(SavedModel(record.plain, loaded, X, stacked))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def forget(database: Database, study_id: int, head: str) -> None:
+    """Drop a damaged snapshot with its arrays, so that the next one writes them again."""
+    rows.forget(database, study_id, head, build())

@@ -1,0 +1,243 @@
+"""Everything that can happen to a study: one frozen dataclass per event.
+
+A study's ledger is a sequence of these. Tables, model states, archives and the page's timeline are derived from them by
+`match` statements that end in `assert_never`, so that mypy finds every place that forgets a new event.
+`docs/events.md` describes each event with an example.
+
+An event says what happened. Who did it, when, why and in which request is in its `LedgerEntry`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias, assert_never
+
+from app.domain.batches import AskRequest, BatchRecord, BatchSize, Computation, DraftSuggestion, SuggestionId
+from app.domain.candidates import CandidateBlock, Column
+from app.domain.observations import Measured
+from app.domain.studies import Configuration, StudyState
+
+
+@dataclass(frozen=True)
+class StudyCreated:
+    """The study exists, active and without candidates."""
+
+    type: ClassVar = "study-created"
+
+    configuration: Configuration
+
+
+@dataclass(frozen=True)
+class StudyChanged:
+    """The study has this state and this configuration from now on."""
+
+    type: ClassVar = "study-changed"
+
+    state: StudyState
+    configuration: Configuration
+
+
+@dataclass(frozen=True)
+class StudyDeleted:
+    """The study is not shown any more. Its ledger stays."""
+
+    type: ClassVar = "study-deleted"
+
+
+@dataclass(frozen=True)
+class AccessGranted:
+    """The key may see the study."""
+
+    type: ClassVar = "access-granted"
+
+    key_id: str
+
+
+@dataclass(frozen=True)
+class AccessWithdrawn:
+    """The key may not see the study any more."""
+
+    type: ClassVar = "access-withdrawn"
+
+    key_id: str
+
+
+@dataclass(frozen=True)
+class CandidatesUploaded:
+    """This block is the whole candidate list; it replaces any list before it."""
+
+    type: ClassVar = "candidates-uploaded"
+
+    block: CandidateBlock
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class CandidatesAdded:
+    """This block follows the candidates that the study has; `columns` may have gained levels."""
+
+    type: ClassVar = "candidates-added"
+
+    block: CandidateBlock
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateReference:
+    """A candidate by its number in the list and by the lab's own key."""
+
+    candidate: int
+    key: str
+
+
+@dataclass(frozen=True)
+class CandidatesSwitched:
+    """These candidates can be measured from now on, or cannot."""
+
+    type: ClassVar = "candidates-switched"
+
+    candidates: tuple[CandidateReference, ...]
+    available: bool
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The prefix of the ledger that a batch was computed from: its last event, and that event's hash."""
+
+    seq: int
+    hash: str
+
+
+@dataclass(frozen=True)
+class BatchIssued:
+    """A worker got a batch: the request, the choice with its reasons, and how it was computed."""
+
+    type: ClassVar = "batch-issued"
+
+    number: int
+    request: AskRequest
+    size: BatchSize
+    basis: Basis
+    suggestions: tuple[DraftSuggestion, ...]
+    record: BatchRecord
+    computation: Computation
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedObservation:
+    """One measurement: the values it gave, by the name of the quantity. `suggestion` is None if nobody asked for it."""
+
+    observation: int
+    candidate: int
+    values: Mapping[str, Measured]
+    suggestion: SuggestionId | None = None
+    replicate: int | None = None
+    ref: str | None = None
+    measured_at: str | None = None
+    measured_by: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class ObservationsReported:
+    """These measurements were reported."""
+
+    type: ClassVar = "observations-reported"
+
+    observations: tuple[ReportedObservation, ...]
+
+
+@dataclass(frozen=True)
+class ObservationCorrected:
+    """The quantities named here have other values, or values at last; a retracted observation counts again."""
+
+    type: ClassVar = "observation-corrected"
+
+    observation: int
+    version: int
+    values: Mapping[str, Measured]
+
+
+@dataclass(frozen=True)
+class ObservationRetracted:
+    """The observation does not count any more."""
+
+    type: ClassVar = "observation-retracted"
+
+    observation: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailedMeasurement:
+    """A measurement that gave no value. Without `retry` the candidate is switched off."""
+
+    candidate: int
+    key: str
+    reason: str
+    retry: bool
+    suggestion: SuggestionId | None = None
+
+
+@dataclass(frozen=True)
+class MeasurementsFailed:
+    """These measurements were tried and gave no value."""
+
+    type: ClassVar = "measurements-failed"
+
+    failures: tuple[FailedMeasurement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonedMeasurement:
+    """A measurement that will not be tried. `reason` is None if nobody gave one."""
+
+    candidate: int
+    key: str
+    reason: str | None = None
+    suggestion: SuggestionId | None = None
+
+
+@dataclass(frozen=True)
+class MeasurementsAbandoned:
+    """These measurements will not be tried. A result that comes all the same is kept."""
+
+    type: ClassVar = "measurements-abandoned"
+
+    abandoned: tuple[AbandonedMeasurement, ...]
+
+
+StudyEvent: TypeAlias = (
+    StudyCreated
+    | StudyChanged
+    | StudyDeleted
+    | AccessGranted
+    | AccessWithdrawn
+    | CandidatesUploaded
+    | CandidatesAdded
+    | CandidatesSwitched
+    | BatchIssued
+    | ObservationsReported
+    | ObservationCorrected
+    | ObservationRetracted
+    | MeasurementsFailed
+    | MeasurementsAbandoned
+)
+
+
+ARRAY_EVENTS = (CandidatesUploaded, CandidatesAdded)
+"""The events that name arrays."""
+
+
+def digests_of(event: StudyEvent) -> set[str]:
+    """The digests of the arrays that an event names."""
+    match event:
+        case CandidatesUploaded() | CandidatesAdded():
+            return event.block.arrays.digests()
+        case StudyCreated() | StudyChanged() | StudyDeleted() | AccessGranted() | AccessWithdrawn():
+            return set()
+        case CandidatesSwitched() | BatchIssued() | MeasurementsFailed() | MeasurementsAbandoned():
+            return set()
+        case ObservationsReported() | ObservationCorrected() | ObservationRetracted():
+            return set()
+        case _:
+            assert_never(event)

@@ -1,0 +1,73 @@
+"""What a study's model says: of one candidate, of the best one, and of how much better any other could be."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the model says of one candidate, in the user's units."""
+
+    mean: float
+    std: float
+    lower: float
+    upper: float
+    counts: int  # measurements so far
+    pending: int  # measurements that were handed out and not yet reported
+
+
+@dataclass(frozen=True)
+class BestObserved:
+    """The candidate whose measured values are best on average."""
+
+    candidate: int
+    mean: float
+    measurements: int
+
+
+@dataclass(frozen=True)
+class BestPredicted:
+    """The available candidate with the best posterior mean."""
+
+    candidate: int
+    mean: float
+    std: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The recommended candidate, and a bound on how much better any other candidate can be."""
+
+    recommended: int
+    mean: float
+    lower: float
+    upper: float
+    regret_bound: float
+    confidence: float
+    estimate: bool  # the assumptions were fitted to the data (auto mode), so it is no guarantee
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The model that auto mode fitted, complete enough to be built again to the last bit."""
+
+    form: str
+    theta: tuple[float, ...]  # logarithms of the hyperparameters
+    kernel: Mapping[str, Any]  # the kernel's description
+    lam: float
+    objective: Mapping[str, Any]  # from the user's values to the model's
+    log_evidence: float
+    norm: float
+    observations: int
+    distinct: int
+    version: int
+
+
+@dataclass(frozen=True)
+class Insight:
+    """What is known after a prefix of the ledger; each part is None until something has been measured."""
+
+    certificate: Certificate | None = None
+    best_predicted: BestPredicted | None = None

@@ -1,0 +1,160 @@
+"""From a fit to choices: the goal and its options, what is asked of the engine, and which candidate to recommend."""
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from app.arrays import FloatArray, IndexArray
+from app.engine.ask import NO_LIMIT
+from app.engine.auto.fitting import FittedModel
+from app.engine.auto.observed import Observed
+from app.engine.lifecycle import start_from
+from app.engine.settings import EngineSettings
+from app.engine.state import State
+
+Goal = Literal["best", "production", "explore"]
+
+NOISE_WORTH_REPEATING = 0.01
+"""λ in units of the objective's variance: below this, a repeat teaches next to nothing."""
+
+Q_BAR_GROWTH = 2.0
+"""How q̄ grows: few members overestimate leverages, so that a larger step would overshoot."""
+
+
+@dataclass(frozen=True)
+class AutoOptions:
+    """The options of auto mode; `AutoOptions.of(goal)` has the defaults of a goal, the one knob most users need."""
+
+    goal: Goal = "best"
+    multiplier: float = 2.0
+    """How many posterior standard deviations of optimism: alpha = multiplier·√λ."""
+    repeats: int | None = 2
+    """The most measurements of one candidate, where they are noisy; None: no limit."""
+    noisy: bool | None = None
+    """Whether a repeated measurement differs; None: judged from the measurements."""
+    threshold: float = 2.0
+    """Where the adaptive rule ends a batch whose size is left to it."""
+    exact_up_to: int = 300
+    """Up to this many distinct measured candidates, all are in the dictionary; beyond, it is sampled."""
+    members: int = 400
+    """Members of a sampled dictionary, within a small factor: what a batch of a long study costs."""
+
+    def __post_init__(self) -> None:
+        repeats = 1 if self.repeats is None else self.repeats
+        if self.multiplier < 0 or self.threshold < 1 or self.members < 1 or repeats < 1:
+            raise ValueError("multiplier ≥ 0, threshold ≥ 1, members ≥ 1 and repeats ≥ 1 are required")
+
+    @classmethod
+    def of(cls, goal: Goal = "best", **changes: Any) -> Self:
+        """The defaults of a goal, with some changed."""
+        if goal not in PRESETS:
+            raise ValueError(f"unknown goal {goal!r}: {', '.join(PRESETS)}")
+        names = {field.name for field in fields(cls)} - {"goal"}
+        if not names.issuperset(changes):
+            raise ValueError(f"unknown options {sorted(changes.keys() - names)}: {', '.join(sorted(names))}")
+        return replace(cls(goal=goal, **PRESETS[goal]), **changes)
+
+    def describe(self) -> dict[str, Any]:
+        """Plain JSON; `AutoOptions.of(**description)` is the inverse."""
+        return dict(self.__dict__)
+
+
+PRESETS: dict[Goal, dict[str, Any]] = {
+    "best": {},
+    "production": {"repeats": None},
+    "explore": {"multiplier": 2.5},
+}
+"""best: find the best candidate. production: every measurement is also a product, so good candidates may be repeated
+without limit. explore: learn more widely."""
+
+
+def settings_for(fit: FittedModel, options: AutoOptions, seed: int) -> EngineSettings:
+    """The engine's settings: exact while few candidates are measured, a sampled dictionary beyond.
+
+    ξ is the fitted noise and F the norm of the fitted mean, at least 1: a certificate made with them is an estimate.
+    """
+    return EngineSettings(
+        kernel=fit.kernel,
+        lam=fit.lam,
+        xi=math.sqrt(fit.lam),
+        F=max(1.0, fit.norm),
+        threshold=options.threshold,
+        rule="global",
+        dictionary="all" if fit.distinct <= options.exact_up_to else "sampled",
+        hallucination="full",
+        seed=seed,
+    )
+
+
+def state_for(
+    X: FloatArray, fit: FittedModel, observed: Observed, options: AutoOptions, seed: int, step: int = 1
+) -> State:
+    """The engine's state for all measurements so far, with a dictionary of at most about `options.members` members.
+
+    A measured candidate's leverage is below 1, so that q̄ = members/distinct expects no more members than wanted. Where
+    leverages are far below 1, that gives too few: q̄ grows until there are half as many as wanted, or until it reaches
+    the engine's own.
+    """
+    settings, (counts, sums) = settings_for(fit, options, seed), sums_for(fit, observed)
+    if settings.dictionary == "all" or settings.q_bar is None:
+        return start_from(X, settings, counts, sums, step)
+    largest = settings.q_bar
+    q_bar = min(largest, options.members / observed.distinct)
+    while True:
+        state = start_from(X, settings.replace(q_bar=q_bar), counts, sums, step)
+        if 2 * len(state.S) >= options.members or q_bar >= largest:
+            return state
+        q_bar = min(largest, q_bar * Q_BAR_GROWTH)
+
+
+def sums_for(fit: FittedModel, observed: Observed) -> tuple[IndexArray, FloatArray]:
+    """counts and sums (A,) in model units, for `start_from`."""
+    return observed.counts, observed.sums(fit.objective.to_model(observed.values))
+
+
+def alpha_for(fit: FittedModel, options: AutoOptions) -> float:
+    """`Ask.alpha`: the multiplier in posterior standard deviations, √variance = √λ·√leverage."""
+    return options.multiplier * math.sqrt(fit.lam)
+
+
+def is_noisy(fit: FittedModel | None, observed: Observed, options: AutoOptions) -> bool:
+    """What the user says; else what repeats show; else whether the fitted noise is worth a repeat."""
+    if options.noisy is not None:
+        return options.noisy
+    differing = observed.repeats_differ()
+    if differing is not None:
+        return differing
+    return fit is not None and fit.lam > NOISE_WORTH_REPEATING
+
+
+def limits_for(observed: Observed, pending: IndexArray, options: AutoOptions, noisy: bool) -> IndexArray:
+    """(A,) how often each candidate may be chosen in the next batch, for `Ask.limit`.
+
+    Noiseless: only what was never measured nor handed out, because a repeat of a known value is a measurement lost.
+    Noisy: never twice in one batch, and `repeats` measurements in all. With unlimited repeats (production) every
+    candidate may be chosen without limit, noisy or not.
+    """
+    used = observed.counts + pending
+    if options.repeats is None:
+        return np.full(len(used), NO_LIMIT, dtype=np.int64)
+    allowed = options.repeats if noisy else 1
+    left: IndexArray = np.clip(allowed - used, 0, 1).astype(np.int64)
+    return left
+
+
+def recommended(state: State, fit: FittedModel, observed: Observed, noisy: bool, among: IndexArray) -> int | None:
+    """Which candidate to use in the end: of the measured ones `among` these numbers, the one with the best posterior
+    mean; where measurements have no noise, the one with the best value.
+
+    None if none of them was measured; the smallest number of equals. A lower bound would be the wrong measure: it
+    prefers what lies between many good candidates to the best of them.
+    """
+    measured = among[observed.counts[among] > 0]
+    if len(measured) == 0:
+        return None
+    if noisy:
+        return int(measured[np.argmax(state.mean[measured])])
+    counts, sums = sums_for(fit, observed)
+    return int(measured[np.argmax(sums[measured] / counts[measured])])

@@ -1,0 +1,157 @@
+"""Begin everywhere: measure something in every part of the list before the model is believed.
+
+The list is divided into cells: k-means++ (Arthur and Vassilvitskii 2007) on the features, then some rounds of Lloyd.
+The candidate in the middle of every cell is measured first. (Designs of highest variance go to the corners of the list
+instead, where few good candidates are.) Earlier measurements count for the cells they lie in, and only the other cells
+are filled.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from app.arrays import BoolArray, FloatArray, IndexArray
+from app.engine.ask import Ask, Choose, Selection
+from app.engine.lifecycle import expect
+from app.engine.settings import rng_at
+from app.engine.state import State
+
+LLOYD_ROUNDS = 25
+MOST_ROWS = 20_000
+"""Of a longer list, this many candidates at random are looked at."""
+
+MOST_CELLS = 200
+"""Of a larger first batch, the rest is chosen at random."""
+
+ENOUGH_PER_CELL = 2
+"""With this many measurements for every cell the model is believed, wherever they are."""
+
+
+def cell_count(d: int) -> int:
+    """How many cells a list with d features has: ten for ten features or more, else five."""
+    return 10 if d >= 10 else 5
+
+
+def first_batch(state: State, size: int, cells: int, seed: int) -> IndexArray:
+    """Nothing is measured yet: distinct candidates (size,), fewer only if there are no more.
+
+    What was handed out before counts, so that batches asked for one after the other fill the space together.
+    """
+    free, taken = _free_and_taken(state)
+    picks = empty_cell_centres(state, max(cells, int(taken.sum()) + size), seed)
+    free[picks] = False
+    rest = rng_at(seed, "first batch", 1).permutation(np.flatnonzero(free))
+    return np.concatenate((picks, rest))[:size]
+
+
+def fill_cells_then_choose(choose: Choose, state: State, ask: Ask, cells: int, seed: int) -> Selection:
+    """First the centres of the cells in which nothing was measured or handed out, then what `choose` chooses."""
+    _, taken = _free_and_taken(state)
+    if taken.sum() >= ENOUGH_PER_CELL * cells:
+        return choose(state, ask)
+    picks = empty_cell_centres(state, cells, seed)[: ask.max_size]
+    if len(picks) == 0:
+        return choose(state, ask)
+    filled = Selection(picks, "size", np.zeros(len(picks)), guaranteed=False, space_filling=len(picks))
+    if len(picks) == ask.max_size:
+        return replace(filled, alpha=ask.alpha or 0.0)
+    rest = choose(expect(state, picks), _rest_of(ask, picks))
+    return replace(
+        rest,
+        picks=np.concatenate((picks, rest.picks)),
+        ucb=np.concatenate((filled.ucb, rest.ucb)),
+        guaranteed=False,
+        space_filling=len(picks),
+    )
+
+
+def empty_cell_centres(state: State, cells: int, seed: int) -> IndexArray:
+    """The candidate nearest to the centre of every cell in which nothing is taken, unless it is taken itself."""
+    free, taken = _free_and_taken(state)
+    rng = rng_at(seed, "first batch", 0)
+    looked_at = _at_most_rows(np.flatnonzero(free | taken), rng)
+    if len(looked_at) <= cells:
+        return np.flatnonzero(free)
+    points = state.X[looked_at]
+    centres = _lloyd(points, _plus_plus(points, min(cells, MOST_CELLS), rng))
+    middle = looked_at[_nearest_distinct(points, centres)]
+    inhabitants = np.bincount(_nearest(points, centres), minlength=len(centres))
+    seen = np.bincount(_nearest(state.X[taken], centres), minlength=len(centres)) + taken[middle]
+    empty: IndexArray = middle[(inhabitants > 0) & (seen == 0)]
+    return empty
+
+
+def _free_and_taken(state: State) -> tuple[BoolArray, BoolArray]:
+    """What may be measured for the first time, and what was measured or handed out."""
+    taken = (state.counts > 0) | (state.pending > 0)
+    return state.available & ~taken, taken
+
+
+def _at_most_rows(numbers: IndexArray, rng: np.random.Generator) -> IndexArray:
+    """At most MOST_ROWS of them, in order; the same ones as long as the list is the same."""
+    return numbers if len(numbers) <= MOST_ROWS else np.sort(rng.choice(numbers, MOST_ROWS, replace=False))
+
+
+def _rest_of(ask: Ask, picks: IndexArray) -> Ask:
+    """What is left of a request once these are chosen."""
+    rest = replace(ask, min_size=max(1, ask.min_size - len(picks)), max_size=ask.max_size - len(picks))
+    if ask.limit is None:
+        return rest
+    limit = ask.limit.copy()
+    limit[picks] = 0
+    return replace(rest, limit=limit)
+
+
+def _plus_plus(points: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+    """Centres (size, d): each next one at a point drawn with a chance proportional to its squared distance from the
+    nearest of the others."""
+    norms = np.einsum("iq,iq->i", points, points)
+
+    def squared_distances(number: int) -> FloatArray:
+        squared: FloatArray = np.maximum(norms - 2 * (points @ points[number]) + norms[number], 0)
+        return squared
+
+    chosen = [int(rng.integers(len(points)))]
+    nearest = squared_distances(chosen[0])
+    while len(chosen) < size:
+        total = np.cumsum(nearest)
+        drawn = int(np.searchsorted(total, rng.random() * total[-1])) if total[-1] > 0 else len(chosen)
+        chosen.append(min(drawn, len(points) - 1))
+        nearest = np.minimum(nearest, squared_distances(chosen[-1]))
+    return points[chosen]
+
+
+def _lloyd(points: FloatArray, centres: FloatArray) -> FloatArray:
+    """Move every centre to the mean of the points nearest to it, until none moves; a centre without points stays."""
+    label = np.full(len(points), -1)
+    for _ in range(LLOYD_ROUNDS):
+        new_label = _nearest(points, centres)
+        if (new_label == label).all():
+            break
+        label = new_label
+        sizes = np.bincount(label, minlength=len(centres))
+        belongs = (label == np.arange(len(centres))[:, None]).astype(float)
+        centres = np.where(sizes[:, None] > 0, belongs @ points / np.maximum(sizes, 1)[:, None], centres)
+    return centres
+
+
+def _nearest_distinct(points: FloatArray, centres: FloatArray) -> IndexArray:
+    """For each centre the nearest point that no earlier centre took."""
+    distances = _partial_distances(points, centres) + np.einsum("iq,iq->i", points, points)[:, None]
+    nearest = np.empty(len(centres), dtype=np.int64)
+    for j in range(len(centres)):
+        nearest[j] = distances[:, j].argmin()
+        distances[nearest[j]] = np.inf
+    return nearest
+
+
+def _nearest(points: FloatArray, centres: FloatArray) -> IndexArray:
+    """The number of the centre nearest to each point."""
+    nearest: IndexArray = _partial_distances(points, centres).argmin(axis=1)
+    return nearest
+
+
+def _partial_distances(points: FloatArray, centres: FloatArray) -> FloatArray:
+    """‖x − c‖² without the ‖x‖² that all centres share, (n, k)."""
+    partial: FloatArray = (centres**2).sum(axis=1) - 2 * (points @ centres.T)
+    return partial

@@ -1,0 +1,155 @@
+"""What happens to a study: it starts, measurements come in, batches are handed out, values change, the list grows."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from app.arrays import BoolArray, FloatArray, IndexArray
+from app.engine import sweep
+from app.engine.confidence import information_bound
+from app.engine.dictionary import dictionary_for_history, draw, is_in, members_leaving
+from app.engine.posterior import Measurements, downdate, from_scratch, update, with_counts
+from app.engine.settings import EngineSettings
+from app.engine.stability import RANK_TOLERANCE, Rescues, clip_extremes
+from app.engine.state import Rows, State
+
+
+def start(X: ArrayLike, settings: EngineSettings) -> State:
+    """Nothing is known: mean 0, leverage k(x, x)/λ."""
+    features = np.ascontiguousarray(X, dtype=float)
+    if features.ndim != 2 or len(features) == 0 or not np.isfinite(features).all():
+        raise ValueError("features must be a table of finite numbers with at least one row")
+    A = len(features)
+    none, zero = np.zeros(A, dtype=np.int64), np.zeros(A)
+    state = State(
+        settings=settings,
+        X=features,
+        counts=none,
+        sums=zero,
+        pending=none,
+        available=np.ones(A, dtype=bool),
+        latest=none,
+        S=none[:0],
+        rows=Rows.empty(A),
+        G=np.zeros((0, 0)),
+        H=np.zeros((0, 0)),
+        w=zero[:0],
+        mean=zero,
+        residual=zero,
+        projected_leverage=zero,
+    )
+    rescues = Rescues()
+    return from_scratch(state, state.S, rescues).with_rescues(rescues)
+
+
+@np.errstate(all="ignore")
+def start_from(X: ArrayLike, settings: EngineSettings, counts: ArrayLike, sums: ArrayLike, step: int = 0) -> State:
+    """Historical data: counts (A,) measurements of each candidate, and the sums (A,) of their values.
+
+    `step` addresses the draw of the dictionary. The running sum of Theorem 2 begins with `information_bound`.
+    """
+    return revise(start(X, settings).replace(step=step), counts, sums)
+
+
+@np.errstate(all="ignore")
+def measure(
+    state: State, numbers: ArrayLike, values: ArrayLike, repeats: ArrayLike = 1, *, expected: bool = True
+) -> State:
+    """Take in measurements: with `repeats`, values_i is the sum of repeats_i values; a number may occur several times.
+
+    `expected` measurements are subtracted from the pending ones. The dictionary is drawn anew with the leverages of
+    `state`.
+    """
+    rescues = Rescues()
+    new = _grouped(state, np.asarray(numbers), np.asarray(values, dtype=float), np.asarray(repeats), rescues)
+    if len(new.numbers) == 0:
+        return state
+    J, leverage = new.numbers, state.leverage
+    information = state.information + float(new.repeats @ np.log1p(3 * leverage[J]))
+    pending, latest = state.pending.copy(), state.latest.copy()
+    latest[J] = state.step + 1
+    if expected:
+        pending[J] = np.maximum(0, pending[J] - new.repeats)
+    taught = _teach(state, new, leverage, rescues).with_rescues(rescues)
+    return taught.replace(information=information, pending=pending, latest=latest, step=state.step + 1)
+
+
+@np.errstate(all="ignore")
+def revise(state: State, counts: ArrayLike, sums: ArrayLike) -> State:
+    """Other counts and sums than before (a correction, a retraction): all from scratch, with a new dictionary."""
+    rescues = Rescues()
+    new_counts = np.array(counts, dtype=np.int64)
+    new_sums = clip_extremes(np.array(sums, dtype=float), "values clipped", rescues)
+    if (new_counts < 0).any() or new_counts.shape != (len(state.X),) or new_sums.shape != new_counts.shape:
+        raise ValueError("counts and sums need one entry per candidate, and counts cannot be negative")
+    now = state.step + 1
+    latest = np.where(new_counts > state.counts, now, np.maximum(state.latest, 1))
+    state = state.replace(
+        counts=new_counts,
+        sums=np.where(new_counts > 0, new_sums, 0.0),
+        latest=np.where(new_counts > 0, latest, 0),
+    )
+    state = from_scratch(state, dictionary_for_history(state, rescues), rescues).with_rescues(rescues)
+    return state.replace(information=information_bound(state), step=now)
+
+
+def expect(state: State, numbers: ArrayLike, repeats: ArrayLike = 1) -> State:
+    """Mark measurements as handed out; negative repeats take them back (abandoned, failed)."""
+    pending = state.pending.copy()
+    np.add.at(pending, np.asarray(numbers, dtype=np.int64), np.asarray(repeats, dtype=np.int64))
+    return state.replace(pending=np.maximum(pending, 0))
+
+
+@np.errstate(all="ignore")
+def add_candidates(state: State, X: ArrayLike) -> State:
+    """More candidates behind the existing ones, which keep their numbers."""
+    rescues, extra = Rescues(), np.asarray(X, dtype=float)
+    if extra.ndim != 2 or extra.shape[1] != state.X.shape[1] or not np.isfinite(extra).all():
+        raise ValueError("new candidates need the same columns, with finite numbers")
+    none = np.zeros(len(extra), dtype=np.int64)
+    longer = state.replace(
+        counts=np.concatenate((state.counts, none)),
+        sums=np.concatenate((state.sums, np.zeros(len(extra)))),
+        pending=np.concatenate((state.pending, none)),
+        available=np.concatenate((state.available, np.ones(len(extra), dtype=bool))),
+        latest=np.concatenate((state.latest, none)),
+    )
+    return sweep.append(longer, extra, rescues).with_rescues(rescues)
+
+
+def _grouped(
+    state: State, numbers: IndexArray, values: FloatArray, repeats: IndexArray, rescues: Rescues
+) -> Measurements:
+    """Distinct candidates with their counts and sums."""
+    numbers, values, repeats = np.broadcast_arrays(numbers.astype(np.int64), values, repeats.astype(np.int64))
+    if (repeats < 1).any() or not np.isfinite(values).all() or ((numbers < 0) | (numbers >= len(state.X))).any():
+        raise ValueError("measurements need known candidates, finite values and positive repeats")
+    J, position = np.unique(numbers.ravel(), return_inverse=True)
+    counts, sums = np.zeros(len(J), dtype=np.int64), np.zeros(len(J))
+    np.add.at(counts, position, repeats.ravel())
+    np.add.at(sums, position, values.ravel())
+    return Measurements(J, counts, clip_extremes(sums, "values clipped", rescues))
+
+
+def _teach(state: State, new: Measurements, leverage: FloatArray, rescues: Rescues) -> State:
+    """The posterior with new measurements, incrementally if little changes, else from scratch."""
+    state = with_counts(state, new)
+    drawn = draw(state.settings, state.step, leverage, state.counts)
+    leaving = members_leaving(state.S, drawn, leverage, state.settings.resparsify)
+    D = drawn[~is_in(drawn, state.S, len(state.X))]
+    if not leaving.any():
+        D = _not_yet_seen(state, D, rescues)
+    if _much_changes(state, len(new.numbers), leaving, len(D)):
+        return from_scratch(state, np.union1d(state.S[~leaving], D), rescues)
+    state = downdate(state, leaving, rescues)
+    return update(state, new, _not_yet_seen(state, D, rescues), rescues)
+
+
+def _not_yet_seen(state: State, D: IndexArray, rescues: Rescues) -> IndexArray:
+    """Those of D that the dictionary does not already represent to the last digit."""
+    return D[state.residual[D] > RANK_TOLERANCE * sweep.prior_variance(state, state.X[D], rescues)]
+
+
+def _much_changes(state: State, measured: int, leaving: BoolArray, added: int) -> bool:
+    """An update costs about measured + 2·added + 3·leaving products with Z, a computation from scratch about 2m."""
+    m = len(state.S)
+    return measured > m or added + int(leaving.sum()) > max(1, m // 4) or state.updates >= state.settings.refresh_every

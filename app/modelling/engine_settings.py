@@ -1,0 +1,84 @@
+"""What a study's configuration means to the engine, and whether the engine can work with it at all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from app.arrays import Array
+from app.domain.candidates import Column
+from app.domain.errors import Finding, Invalid
+from app.domain.studies import Configuration, Direction, Theory
+from app.engine import ALGORITHMS as ENGINE_ALGORITHMS
+from app.engine import EngineSettings, algorithm_named
+from app.engine.auto import AutoOptions, FeatureColumn, table_warnings
+from app.engine.kernels import build
+
+ALGORITHMS: tuple[str, ...] = tuple(sorted(ENGINE_ALGORITHMS))
+
+
+def check_configuration(configuration: Configuration) -> None:
+    """Refuse a configuration that the engine cannot work with, before anything is stored."""
+    if configuration.algorithm not in ENGINE_ALGORITHMS:
+        raise Invalid([Finding("algorithm", f"Use one of: {', '.join(ALGORITHMS)}.", pointer="/algorithm")])
+    if configuration.min_batch > configuration.max_batch:
+        raise Invalid([Finding("sizes", "`min_batch` is larger than `max_batch`.", pointer="/min_batch")])
+    if configuration.theory is None:
+        return
+    try:
+        theory_settings(configuration.theory, configuration.algorithm, configuration.seed)
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        message = f"This is not a model: {_reason(error)}."
+        raise Invalid([Finding("theory", message, pointer="/theory")]) from error
+
+
+def theory_settings(theory: Theory, algorithm: str, seed: int) -> EngineSettings:
+    """The engine's settings in theory mode; raises ValueError for a model that cannot exist."""
+    noise = theory.noise / theory.scale
+    settings = algorithm_named(algorithm).settings(
+        EngineSettings(
+            kernel=build(dict(theory.kernel)),
+            lam=theory.regularization if theory.regularization is not None else noise**2,
+            xi=noise,
+            F=theory.norm / theory.scale,
+            delta=theory.delta,
+            threshold=theory.threshold,
+            q_bar=theory.q_bar,
+            confidence=theory.confidence,
+            seed=seed,
+        )
+    )
+    return settings.replace(rule=theory.rule) if theory.rule else settings
+
+
+def auto_options(configuration: Configuration) -> AutoOptions:
+    """Auto mode's options for the study's goal, repeats policy and noise."""
+    options = AutoOptions.of(configuration.goal, noisy=False if configuration.noise == "none" else None)
+    repeats = configuration.repeats
+    if repeats == "auto":
+        return options
+    limits = {"allowed": None, "never": 1}
+    return replace(options, repeats=repeats if isinstance(repeats, int) else limits[repeats])
+
+
+def direction_of(configuration: Configuration) -> Literal["maximize", "minimize"]:
+    return "maximize" if configuration.objective.direction is Direction.MAXIMIZE else "minimize"
+
+
+def model_warnings(columns: Sequence[Column], numbers: Array, codes: Array) -> tuple[Finding, ...]:
+    """What the model can make little use of in a table of candidates."""
+    features = [feature_column(column) for column in columns if column.role == "feature"]
+    return tuple(
+        Finding(warning.code, warning.message, column=warning.column)
+        for warning in table_warnings(features, numbers, codes)
+    )
+
+
+def feature_column(column: Column) -> FeatureColumn:
+    return FeatureColumn(column.name, column.kind, column.levels)
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, without repeating what was sent."""
+    if isinstance(error, ValueError):
+        return str(error)
+    return "the description of the kernel is incomplete or has wrong members"

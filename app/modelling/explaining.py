@@ -1,0 +1,101 @@
+"""Why a candidate was suggested: in numbers, by its measured neighbours, and in words."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtr
+
+from app.arrays import Array
+from app.domain.batches import Explanation, Neighbour
+from app.modelling.model import Model
+from app.modelling.predicting import Predictor
+
+NEAREST = 3
+MOST_COMPARED = 3_000  # measured candidates that are considered as neighbours
+
+FIRST_BATCH = Explanation(
+    "Part of the first batch, which is spread over the whole list so that there is something to learn from.",
+    exploration=1.0,
+)
+_WIDE_START = "To begin widely: nothing has been measured in this part of the list."
+
+
+@dataclass(frozen=True, eq=False)
+class Explainer:
+    """Explains the choices that a model made with the exploration multiplier `alpha`."""
+
+    model: Model
+    predictor: Predictor
+    alpha: float
+
+    def explain(self, candidate: int, *, wide_start: bool = False) -> Explanation:
+        """Why this candidate; with `wide_start` it was chosen by its place in the list, not by the model."""
+        if not self.model.observed.size:
+            return FIRST_BATCH
+        state = self.model.state
+        width = self.alpha * math.sqrt(float(state.leverage[candidate]))
+        above = max(0.0, float(state.mean[candidate]) - self._average)
+        exploration = width / (width + above) if width + above > 0 else 1.0
+        nearest = self._nearest(candidate)
+        return Explanation(
+            words=_WIDE_START if wide_start else _words(exploration, nearest),
+            exploration=exploration,
+            mean=float(self.predictor.mean[candidate]),
+            std=float(self.predictor.std[candidate]),
+            ucb=float(self.model.objective.to_user(state.mean[candidate] + width)),
+            gain=self._gain(candidate),
+            nearest=nearest,
+        )
+
+    @cached_property
+    def _average(self) -> float:
+        return float(np.mean(self.model.state.mean))
+
+    @cached_property
+    def _measured(self) -> Array:
+        return self.model.state.measured
+
+    @cached_property
+    def _best(self) -> float:
+        """The best posterior mean of any measured candidate, in model units."""
+        return float(self.model.state.mean[self._measured].max()) if len(self._measured) else 0.0
+
+    def _gain(self, candidate: int) -> float:
+        """Expected improvement over the best measured candidate's mean, in the user's units."""
+        sigma = math.sqrt(float(self.model.state.variance[candidate]))
+        better = float(self.model.state.mean[candidate]) - self._best
+        if sigma == 0:
+            gain = max(0.0, better)
+        else:
+            z = better / sigma
+            density = math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+            gain = better * float(ndtr(z)) + sigma * density
+        return self.model.objective.regret_to_user(self._best, self._best + max(0.0, gain))
+
+    def _nearest(self, candidate: int) -> tuple[Neighbour, ...]:
+        """The measured candidates that the kernel finds most alike: similarity is a correlation."""
+        state = self.model.state
+        kernel, X, measured = state.settings.kernel, state.X, self._measured
+        others = measured[measured != candidate][:MOST_COMPARED]
+        if not len(others):
+            return ()
+        this = X[candidate : candidate + 1]
+        norm = np.sqrt(np.maximum(kernel.diagonal(this)[0] * kernel.diagonal(X[others]), 1e-300))
+        similarity = np.clip(kernel.matrix(this, X[others])[0] / norm, -1.0, 1.0)
+        order = np.argsort(-similarity, kind="stable")[:NEAREST]
+        return tuple(Neighbour(int(others[i]), float(similarity[i])) for i in order)
+
+
+def _words(exploration: float, nearest: tuple[Neighbour, ...]) -> str:
+    share = f"{exploration:.0%} exploration"
+    if exploration > 0.66:
+        purpose = f"Mostly to learn ({share}): little is known about this part of the list"
+    elif exploration > 0.33:
+        purpose = f"Both to learn and to improve ({share})"
+    else:
+        purpose = f"Mostly to improve ({share}): a good result is expected"
+    if not nearest:
+        return f"{purpose}."
+    return f"{purpose}. Its similarity to the closest measured candidate is {nearest[0].similarity:.2f}."

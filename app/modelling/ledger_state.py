@@ -1,0 +1,202 @@
+"""What the ledger says, added up: the state of a study after any prefix of its events.
+
+`LedgerState` is a frozen value, and `fold(state, entries)` gives the next one. Asking, replaying, looking at an earlier
+moment and checking an archive all rest on it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+import numpy as np
+
+from app.arrays import Array, BoolArray, CodeArray, FloatArray
+from app.domain.batches import SuggestionId
+from app.domain.candidates import CandidateBlock, Column
+from app.domain.events import (
+    AccessGranted,
+    AccessWithdrawn,
+    Basis,
+    BatchIssued,
+    CandidatesAdded,
+    CandidatesSwitched,
+    CandidatesUploaded,
+    MeasurementsAbandoned,
+    MeasurementsFailed,
+    ObservationCorrected,
+    ObservationRetracted,
+    ObservationsReported,
+    ReportedObservation,
+    StudyChanged,
+    StudyCreated,
+    StudyDeleted,
+    StudyEvent,
+)
+from app.domain.ledger import GENESIS, LedgerEntry
+from app.domain.studies import Configuration, StudyState
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A suggestion that still lacks results."""
+
+    candidate: int
+    replicates: int  # requested
+    reported: int = 0
+
+    @property
+    def remaining(self) -> int:
+        return max(0, self.replicates - self.reported)
+
+
+@dataclass(frozen=True, eq=False)
+class LedgerState:
+    """The state of a study after the event `seq`, whose hash is `head`."""
+
+    seq: int = 0
+    head: str = GENESIS
+    state: StudyState = StudyState.ACTIVE
+    configuration: Configuration = field(default_factory=Configuration)
+    columns: tuple[Column, ...] = ()
+    blocks: tuple[CandidateBlock, ...] = ()
+    unavailable: frozenset[int] = frozenset()
+    pending: Mapping[SuggestionId, Pending] = field(default_factory=dict)
+    bases: tuple[Basis, ...] = ()
+    """What each issued batch was computed from; batch n is at n − 1."""
+
+    candidates: CodeArray = field(default_factory=lambda: np.empty(0, dtype="<i4"))
+    """(n,) the candidate of each observation; observation n is at n − 1."""
+    values: FloatArray = field(default_factory=lambda: np.empty(0, dtype="<f8"))
+    """(n,) the current value of each observation."""
+    counted: BoolArray = field(default_factory=lambda: np.empty(0, dtype="|b1"))
+    """(n,) whether the observation counts; a retracted one does not."""
+
+    @property
+    def rows(self) -> int:
+        """How many candidates there are."""
+        return sum(block.rows for block in self.blocks)
+
+    @property
+    def observations(self) -> int:
+        """How many observations count."""
+        return int(self.counted.sum())
+
+
+def fold(state: LedgerState, entries: Iterable[LedgerEntry]) -> LedgerState:
+    """The state after these entries, which must be the next ones of the same study."""
+    folding = _Folding(state)
+    for entry in entries:
+        folding.take(entry)
+    return folding.result()
+
+
+class _Folding:
+    """Collects changes in place, so that a long ledger takes linear time."""
+
+    def __init__(self, state: LedgerState) -> None:
+        self._state = state
+        self._pending = dict(state.pending)
+        self._unavailable = set(state.unavailable)
+        self._bases = list(state.bases)
+        self._new: list[ReportedObservation] = []  # not yet in the arrays
+
+    def take(self, entry: LedgerEntry) -> None:
+        self._apply(entry.event())
+        self._state = replace(self._state, seq=entry.seq, head=entry.hash)
+
+    def result(self) -> LedgerState:
+        self._flush()
+        return replace(
+            self._state,
+            pending=self._pending,
+            unavailable=frozenset(self._unavailable),
+            bases=tuple(self._bases),
+        )
+
+    def _apply(self, event: StudyEvent) -> None:  # noqa: PLR0912  (one branch per event)
+        match event:
+            case StudyCreated():
+                self._change(configuration=event.configuration)
+            case StudyChanged():
+                self._change(state=event.state, configuration=event.configuration)
+            case StudyDeleted():
+                self._change(state=StudyState.DELETED)
+            case CandidatesUploaded():
+                self._unavailable.clear()
+                self._change(columns=event.columns, blocks=(event.block,))
+            case CandidatesAdded():
+                self._change(columns=event.columns, blocks=(*self._state.blocks, event.block))
+            case CandidatesSwitched():
+                switched = {reference.candidate for reference in event.candidates}
+                self._unavailable = self._unavailable - switched if event.available else self._unavailable | switched
+            case BatchIssued():
+                self._issue(event)
+            case ObservationsReported():
+                self._report(event)
+            case ObservationCorrected():
+                value = event.values.get(self._state.configuration.objective.name)
+                self._revise(event.observation, counted=True, value=None if value is None else value.value)
+            case ObservationRetracted():
+                self._revise(event.observation, counted=False)
+            case MeasurementsFailed():
+                self._resolve([failure.suggestion for failure in event.failures])
+                self._unavailable |= {failure.candidate for failure in event.failures if not failure.retry}
+            case MeasurementsAbandoned():
+                self._resolve([abandoned.suggestion for abandoned in event.abandoned])
+            case AccessGranted() | AccessWithdrawn():
+                pass  # who may see a study does not change what it knows
+            case _:
+                assert_never(event)
+
+    def _change(self, **changes: object) -> None:
+        self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+
+    def _issue(self, event: BatchIssued) -> None:
+        for rank, suggestion in enumerate(event.suggestions, start=1):
+            pending = Pending(suggestion.candidate, suggestion.replicates)
+            self._pending[SuggestionId(event.number, rank)] = pending
+        self._bases.append(event.basis)
+
+    def _report(self, event: ObservationsReported) -> None:
+        self._new.extend(event.observations)
+        for observation in event.observations:
+            suggestion = observation.suggestion
+            pending = None if suggestion is None else self._pending.get(suggestion)
+            if suggestion is None or pending is None:
+                continue
+            if pending.remaining > 1:
+                self._pending[suggestion] = replace(pending, reported=pending.reported + 1)
+            else:
+                del self._pending[suggestion]
+
+    def _resolve(self, suggestions: Iterable[SuggestionId | None]) -> None:
+        """Suggestions that failed or were abandoned are not pending any more."""
+        for suggestion in suggestions:
+            if suggestion is not None:
+                self._pending.pop(suggestion, None)
+
+    def _revise(self, observation: int, *, counted: bool, value: float | None = None) -> None:
+        self._flush()
+        mask, values = self._state.counted.copy(), self._state.values.copy()
+        mask[observation - 1] = counted
+        if value is not None:
+            values[observation - 1] = value
+        self._change(values=values, counted=mask)
+
+    def _flush(self) -> None:
+        """Append the new observations to the arrays."""
+        new, name = self._new, self._state.configuration.objective.name
+        if not new:
+            return
+        candidates = [observation.candidate for observation in new]
+        values = [observation.values[name].value for observation in new]
+        self._change(
+            candidates=_appended(self._state.candidates, np.array(candidates, dtype="<i4")),
+            values=_appended(self._state.values, np.array(values, dtype="<f8")),
+            counted=_appended(self._state.counted, np.ones(len(new), dtype="|b1")),
+        )
+        self._new = []
+
+
+def _appended(array: Array, more: Array) -> Array:
+    return np.concatenate((array, more))

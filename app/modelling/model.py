@@ -1,0 +1,164 @@
+"""The model of a study: what the engine knows after a prefix of the ledger."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from app.arrays import Array
+from app.domain.candidates import CandidateBlock
+from app.domain.errors import Conflict
+from app.domain.studies import Configuration, Theory
+from app.engine import EngineSettings, State, add_candidates, algorithm_named, measure, revise, start, start_from
+from app.engine.auto import (
+    Encoding,
+    FittedModel,
+    ObjectiveTransform,
+    Observed,
+    fit,
+    learn_encoding,
+    needs_refit,
+    settings_for,
+    state_for,
+)
+from app.engine.kernels import Gaussian
+from app.modelling.engine_settings import auto_options, direction_of, feature_column, theory_settings
+from app.modelling.ledger_state import LedgerState
+
+DEFAULT_ALGORITHM = "bbkb"
+
+LoadFeatures = Callable[[CandidateBlock], tuple[Array, Array]]
+"""The numbers and the codes of a block of candidates."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A ledger state and what follows from it: features, fit (auto mode) and posterior."""
+
+    ledger: LedgerState
+    encoding: Encoding
+    objective: ObjectiveTransform
+    state: State
+    fit: FittedModel | None = None
+
+    @cached_property
+    def observed(self) -> Observed:
+        counted = self.ledger.counted
+        return Observed.of(self.ledger.rows, self.ledger.candidates[counted], self.ledger.values[counted])
+
+    @property
+    def nbytes(self) -> int:
+        arrays = [value for value in vars(self.state).values() if isinstance(value, np.ndarray)]
+        return sum(array.nbytes for array in arrays) + self.state.Z.nbytes
+
+
+def advance(base: Model | None, ledger: LedgerState, load: LoadFeatures) -> Model:
+    """The model after `ledger`, from the model of an earlier prefix where nothing in between forbids it."""
+    try:
+        model = _with_features(base, ledger, load)
+        model = _theory(base, model) if ledger.configuration.theory else _auto(base, model)
+    except ValueError as error:
+        raise Conflict(f"The model does not fit the candidates: {error}.") from error
+    return _with_pending(model)
+
+
+def _with_features(base: Model | None, ledger: LedgerState, load: LoadFeatures) -> Model:
+    """The features of every candidate. The encoding is learnt from the first block and used for all later ones."""
+    if base is not None and _continues(base.ledger, ledger):
+        state = base.state
+        for block in ledger.blocks[len(base.ledger.blocks) :]:
+            state = add_candidates(state, base.encoding.apply(*load(block)))
+        return Model(ledger, base.encoding, base.objective, state, base.fit)
+    columns = [feature_column(column) for column in ledger.columns if column.role == "feature"]
+    overrides = {name: dict(override) for name, override in ledger.configuration.columns.items()}
+    encoding = learn_encoding(columns, *load(ledger.blocks[0]), overrides)
+    X = np.concatenate([encoding.apply(*load(block)) for block in ledger.blocks])
+    objective = ObjectiveTransform(direction_of(ledger.configuration))
+    return Model(ledger, encoding, objective, start(X, EngineSettings(Gaussian(1.0), dictionary="none")))
+
+
+def _continues(before: LedgerState, now: LedgerState) -> bool:
+    """Whether the list begins with the candidates it had before, encoded the same way."""
+    known = len(before.blocks)
+    return now.blocks[:known] == before.blocks and before.configuration.columns == now.configuration.columns
+
+
+def _theory(base: Model | None, model: Model) -> Model:
+    configuration = model.ledger.configuration
+    theory = configuration.theory or Theory()
+    settings = theory_settings(theory, configuration.algorithm, configuration.seed)
+    objective = ObjectiveTransform(direction_of(configuration), theory.offset, theory.scale)
+    if base is not None and base.state.settings == settings and base.objective == objective:
+        return _with_results(base, model)
+    step, sums = len(model.ledger.bases) + 1, _sums(model.observed, objective)
+    return Model(model.ledger, model.encoding, objective, start_from(model.state.X, settings, *sums, step=step))
+
+
+def _auto(base: Model | None, model: Model) -> Model:
+    """Fit anew while that is cheap, later when the data have grown by a share; otherwise only take the results in."""
+    configuration, observed = model.ledger.configuration, model.observed
+    if not observed.size:
+        return model
+    previous = _previous_fit(base, configuration)
+    if base is not None and previous is not None and _still_fits(previous, base.ledger, model):
+        return _with_results(base, model)
+    fitted = fit(model.state.X, model.encoding.layout, observed, direction_of(configuration), previous)
+    state = _begin(model, fitted, step=len(model.ledger.bases) + 1)
+    return Model(model.ledger, model.encoding, fitted.objective, state, fitted)
+
+
+def _previous_fit(base: Model | None, configuration: Configuration) -> FittedModel | None:
+    """The fit of an earlier prefix, unless a setting that it depends on has changed."""
+    if base is None or base.ledger.configuration.model_settings != configuration.model_settings:
+        return None
+    return base.fit
+
+
+def _begin(model: Model, fitted: FittedModel, step: int) -> State:
+    """The posterior of everything measured. An algorithm other than the default has settings of its own."""
+    configuration, X = model.ledger.configuration, model.state.X
+    options = auto_options(configuration)
+    if configuration.algorithm == DEFAULT_ALGORITHM:
+        return state_for(X, fitted, model.observed, options, configuration.seed, step)
+    settings = algorithm_named(configuration.algorithm).settings(settings_for(fitted, options, configuration.seed))
+    return start_from(X, settings, *_sums(model.observed, fitted.objective), step=step)
+
+
+def _still_fits(previous: FittedModel, before: LedgerState, model: Model) -> bool:
+    return not (needs_refit(previous, model.observed) or _altered(before, model.ledger))
+
+
+def _with_results(base: Model, model: Model) -> Model:
+    """The posterior with the results since `base`; computed from scratch if an earlier result has changed."""
+    ledger, state, known = model.ledger, model.state, len(base.ledger.values)
+    new = ledger.counted[known:]
+    if _altered(base.ledger, ledger):
+        state = revise(state, *_sums(model.observed, base.objective))
+    elif new.any():
+        values = base.objective.to_model(ledger.values[known:][new])
+        state = measure(state, ledger.candidates[known:][new], values, expected=False)
+    return Model(ledger, model.encoding, base.objective, state, base.fit)
+
+
+def _altered(before: LedgerState, now: LedgerState) -> bool:
+    known = len(before.values)
+    return not (
+        np.array_equal(before.counted, now.counted[:known]) and before.values.tobytes() == now.values[:known].tobytes()
+    )
+
+
+def _sums(observed: Observed, objective: ObjectiveTransform) -> tuple[Array, Array]:
+    return observed.counts, observed.sums(objective.to_model(observed.values))
+
+
+def _with_pending(model: Model) -> Model:
+    """The model with the pending measurements and the switched-off candidates of this moment."""
+    ledger = model.ledger
+    pending = np.zeros(ledger.rows, dtype=np.int64)
+    for suggestion in ledger.pending.values():
+        pending[suggestion.candidate] += suggestion.remaining
+    available = np.ones(ledger.rows, dtype=bool)
+    available[list(ledger.unavailable)] = False
+    state = model.state.replace(pending=pending, available=available)
+    return Model(ledger, model.encoding, model.objective, state, model.fit)

@@ -1,0 +1,149 @@
+"""What a model says of every candidate, in the user's units, and what follows for the study as a whole."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri
+
+from app.arrays import Array
+from app.domain.predictions import BestPredicted, Certificate, Insight, Prediction
+from app.engine import beta
+from app.engine.auto import is_noisy, recommended
+from app.modelling.engine_settings import auto_options
+from app.modelling.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says of every candidate: arrays of length A, in the user's units."""
+
+    mean: Array
+    std: Array
+    lower: Array
+    upper: Array
+    counts: Array
+    pending: Array
+
+    def columns(self) -> Mapping[str, Array]:
+        """The arrays by the names under which people sort and export them."""
+        return {
+            "mean": self.mean,
+            "std": self.std,
+            "lower": self.lower,
+            "upper": self.upper,
+            "counts": self.counts,
+            "pending": self.pending,
+        }
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    def of(self, candidate: int) -> Prediction:
+        return Prediction(
+            mean=float(self.mean[candidate]),
+            std=float(self.std[candidate]),
+            lower=float(self.lower[candidate]),
+            upper=float(self.upper[candidate]),
+            counts=int(self.counts[candidate]),
+            pending=int(self.pending[candidate]),
+        )
+
+
+class Predictor:
+    """Predictions, best candidate and certificate of one model, each computed when it is needed."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._state = model.state
+
+    def predictions(self) -> Predictions:
+        lower, upper = self._bounds
+        return Predictions(self.mean, self.std, lower, upper, self._state.counts, self._state.pending)
+
+    def insight(self) -> Insight:
+        certificate = self.certificate() if len(self._model.ledger.values) else None
+        return Insight(certificate, self.best_predicted())
+
+    @cached_property
+    def mean(self) -> Array:
+        return self._model.objective.to_user(self._state.mean)
+
+    @cached_property
+    def std(self) -> Array:
+        return self._model.objective.std_to_user(self._state.mean, np.sqrt(self._state.variance))
+
+    def best_predicted(self) -> BestPredicted | None:
+        """The available candidate with the best posterior mean; None if nothing is known yet."""
+        if not self._has_posterior or not self._state.available.any():
+            return None
+        best = int(np.argmax(np.where(self._state.available, self._state.mean, -np.inf)))
+        return BestPredicted(best, float(self.mean[best]), float(self.std[best]))
+
+    def certificate(self) -> Certificate | None:
+        """The recommended candidate and the bound on the regret; None if nothing is known yet."""
+        if not self._has_posterior:
+            return None
+        state, radius = self._state, self._radius
+        eligible = np.flatnonzero(state.available) if state.available.any() else np.arange(len(radius))
+        number = self._recommended(eligible)
+        highest, lowest = float((state.mean + radius)[eligible].max()), float(state.mean[number] - radius[number])
+        lower, upper = self._bounds
+        return Certificate(
+            recommended=number,
+            mean=float(self.mean[number]),
+            lower=float(lower[number]),
+            upper=float(upper[number]),
+            regret_bound=self._model.objective.regret_to_user(lowest, max(lowest, highest)),
+            confidence=1 - state.settings.delta,
+            estimate=self._model.fit is not None,
+            assumptions=self._assumptions(),
+        )
+
+    @property
+    def _has_posterior(self) -> bool:
+        """In theory mode the model is known from the start; in auto mode it needs a result."""
+        return bool(self._model.observed.size) or self._model.ledger.configuration.theory is not None
+
+    def _recommended(self, eligible: Array) -> int:
+        """Auto mode: the best measured candidate, if one is eligible. Otherwise the one with the best lower bound."""
+        model, best = self._model, None
+        if model.fit is not None:
+            noisy = is_noisy(model.fit, model.observed, auto_options(model.ledger.configuration))
+            best = recommended(model.state, model.fit, model.observed, noisy, eligible)
+        return int(eligible[np.argmax((self._state.mean - self._radius)[eligible])]) if best is None else best
+
+    @cached_property
+    def _radius(self) -> Array:
+        """(A,) half the width of the bounds, in model units.
+
+        Theory: beta·√leverage (Theorem 2). Auto: z·std with z = Φ⁻¹(1 − δ/2A), which by the union bound a Gaussian
+        process with the fitted kernel and noise respects for all candidates at once.
+        """
+        state = self._state
+        if self._model.fit is None:
+            theory: Array = beta(state) * np.sqrt(state.leverage)
+            return theory
+        z = -float(ndtri(state.settings.delta / (2 * len(state.X))))
+        bayes: Array = z * np.sqrt(state.variance)
+        return bayes
+
+    @cached_property
+    def _bounds(self) -> tuple[Array, Array]:
+        to_user, mean = self._model.objective.to_user, self._state.mean
+        one_side, other_side = to_user(mean - self._radius), to_user(mean + self._radius)
+        return np.minimum(one_side, other_side), np.maximum(one_side, other_side)
+
+    def _assumptions(self) -> tuple[str, ...]:
+        settings, unit = self._state.settings, self._model.ledger.configuration.objective.unit
+        noise = float(self._model.objective.std_to_user(0.0, settings.xi))
+        shared = (
+            f"the noise is independent, with standard deviation {noise:.3g}{' ' + unit if unit else ''}",
+            f"the kernel is {settings.kernel.describe()['kind']}",
+        )
+        if self._model.fit is None:
+            norm = settings.F * self._model.objective.scale
+            return (f"the norm of the objective in the kernel's space is at most {norm:.3g}", *shared)
+        fitted = "kernel and noise were fitted to the results, so this is an estimate and no guarantee"
+        return ("the objective is a draw from a Gaussian process", *shared, fitted)

@@ -1,0 +1,132 @@
+"""A model as plain JSON and plain arrays, and back: the same bits, no pickle."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.arrays import Array
+from app.domain.batches import SuggestionId
+from app.domain.candidates import CandidateBlock, Column
+from app.domain.codec import from_plain, to_plain
+from app.domain.events import Basis
+from app.domain.studies import Configuration, StudyState
+from app.engine import load as load_state
+from app.engine import save as save_state
+from app.engine.auto import Encoding, FittedModel, ObjectiveTransform
+from app.modelling.ledger_state import LedgerState, Pending
+from app.modelling.model import Model
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """`plain` is JSON. `X` (A, d) and `Z` (m, A) are the large arrays."""
+
+    plain: Mapping[str, Any]
+    arrays: Mapping[str, Array]
+    X: Array
+    Z: Array
+
+
+@dataclass(frozen=True)
+class _SavedPending:
+    batch: int
+    rank: int
+    candidate: int
+    replicates: int
+    reported: int
+
+
+@dataclass(frozen=True)
+class _SavedLedger:
+    """A ledger state without its arrays."""
+
+    seq: int
+    head: str
+    state: StudyState
+    configuration: Configuration
+    columns: tuple[Column, ...] = ()
+    blocks: tuple[CandidateBlock, ...] = ()
+    unavailable: tuple[int, ...] = ()
+    pending: tuple[_SavedPending, ...] = ()
+    bases: tuple[Basis, ...] = ()
+
+
+@dataclass(frozen=True)
+class _SavedPlain:
+    """Everything of a model but its arrays."""
+
+    engine: Mapping[str, Any]
+    encoding: Mapping[str, Any]
+    objective: Mapping[str, Any]
+    ledger: _SavedLedger
+    fit: Mapping[str, Any] | None = None
+
+
+def save_model(model: Model) -> SavedModel:
+    state = save_state(model.state)
+    Z = state.pop("Z")
+    arrays: dict[str, Array] = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+    plain = _SavedPlain(
+        engine={name: value for name, value in state.items() if name not in arrays},
+        encoding=model.encoding.describe(),
+        objective=model.objective.describe(),
+        ledger=_save_ledger(model.ledger),
+        fit=model.fit.describe() if model.fit else None,
+    )
+    observations: dict[str, Array] = {
+        "ledger candidates": model.ledger.candidates,
+        "ledger values": model.ledger.values,
+        "ledger counted": model.ledger.counted,
+    }
+    return SavedModel(to_plain(plain), arrays | observations, model.state.X, Z)
+
+
+def load_model(saved: SavedModel) -> Model:
+    """The model that was saved; raises ValueError, KeyError or TypeError if it is not one."""
+    plain = from_plain(_SavedPlain, saved.plain)
+    return Model(
+        _load_ledger(plain.ledger, saved.arrays),
+        Encoding.build(dict(plain.encoding)),
+        ObjectiveTransform.build(dict(plain.objective)),
+        load_state({**plain.engine, **saved.arrays, "Z": saved.Z}, saved.X),
+        FittedModel.build(dict(plain.fit)) if plain.fit else None,
+    )
+
+
+def _save_ledger(state: LedgerState) -> _SavedLedger:
+    return _SavedLedger(
+        seq=state.seq,
+        head=state.head,
+        state=state.state,
+        configuration=state.configuration,
+        columns=state.columns,
+        blocks=state.blocks,
+        unavailable=tuple(sorted(state.unavailable)),
+        pending=tuple(
+            _SavedPending(*suggestion, pending.candidate, pending.replicates, pending.reported)
+            for suggestion, pending in state.pending.items()
+        ),
+        bases=state.bases,
+    )
+
+
+def _load_ledger(saved: _SavedLedger, arrays: Mapping[str, Array]) -> LedgerState:
+    return LedgerState(
+        seq=saved.seq,
+        head=saved.head,
+        state=saved.state,
+        configuration=saved.configuration,
+        columns=saved.columns,
+        blocks=saved.blocks,
+        unavailable=frozenset(saved.unavailable),
+        pending={
+            SuggestionId(pending.batch, pending.rank): Pending(pending.candidate, pending.replicates, pending.reported)
+            for pending in saved.pending
+        },
+        bases=saved.bases,
+        candidates=arrays["ledger candidates"],
+        values=arrays["ledger values"],
+        counted=arrays["ledger counted"],
+    )

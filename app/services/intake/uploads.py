@@ -1,0 +1,78 @@
+"""Reads an uploaded file into a candidate table, with the reader for its media type."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.domain.candidates import Column
+from app.domain.errors import UnsupportedMediaType
+from app.services.intake import json_text
+from app.services.intake.arrow_reading import read_arrow, read_parquet
+from app.services.intake.columns import Declared
+from app.services.intake.csv_reading import read_csv
+from app.services.intake.findings import refuse
+from app.services.intake.json_reading import read_json_rows
+from app.services.intake.keys import keys_from_lines
+from app.services.intake.limits import Limits
+from app.services.intake.npy_reading import read_npy
+from app.services.intake.space.reading import read_space
+from app.services.intake.table import CandidateTable, fit_to_columns
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A body stored in a file, its media type, and what the sender declares about the columns."""
+
+    media_type: str
+    path: Path
+    declared: Declared
+    keys: Path | None = None
+    """For a .npy file: a text file with one key per line."""
+    names: tuple[str, ...] | None = None
+    """For a .npy file: the names of its columns."""
+
+
+def read_table(upload: Upload, limits: Limits, known: Sequence[Column] = ()) -> CandidateTable:
+    """The candidates in an upload; if the study has columns already, fitted to these `known` columns."""
+    read = READERS.get(upload.media_type)
+    if read is None:
+        raise UnsupportedMediaType(f"Candidates cannot be sent as this Content-Type. Use one of: {', '.join(READERS)}.")
+    declared = Declared.from_columns(known) if known else upload.declared
+    table = read(upload, declared, limits)
+    return fit_to_columns(known, table) if known else table
+
+
+def _csv(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+    return read_csv(upload.path, declared, limits)
+
+
+def _json(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+    """`{"candidates": [{…}, …]}` lists the candidates, `{"parameters": {…}, …}` describes them."""
+    body = json_text.loads(upload.path.read_bytes())
+    if isinstance(body, dict) and "parameters" in body:
+        return read_space(body, limits)
+    if isinstance(body, dict) and body.keys() == {"candidates"}:
+        return read_json_rows(body["candidates"], declared, limits)
+    raise refuse("members", 'Send {"candidates": […]} alone, or {"parameters": {…}} with its options.')
+
+
+def _npy(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+    keys = keys_from_lines(upload.keys) if upload.keys else None
+    return read_npy(upload.path, keys, upload.names, declared, limits)
+
+
+def _parquet(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+    return read_parquet(upload.path, declared, limits)
+
+
+def _arrow(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+    return read_arrow(upload.path, declared, limits)
+
+
+READERS: Mapping[str, Callable[[Upload, Declared, Limits], CandidateTable]] = {
+    "text/csv": _csv,
+    "application/json": _json,
+    "application/x-npy": _npy,
+    "application/vnd.apache.parquet": _parquet,
+    "application/vnd.apache.arrow.file": _arrow,
+}

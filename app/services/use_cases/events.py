@@ -1,0 +1,135 @@
+"""The ledger as it is read: by the page, live, in words, and checked."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from sqlalchemy import Connection
+
+from app.domain.access import Actor
+from app.domain.clock import now
+from app.domain.errors import UnreadableEvent
+from app.domain.events import (
+    AccessGranted,
+    AccessWithdrawn,
+    BatchIssued,
+    CandidatesAdded,
+    CandidatesSwitched,
+    CandidatesUploaded,
+    MeasurementsAbandoned,
+    MeasurementsFailed,
+    ObservationCorrected,
+    ObservationRetracted,
+    ObservationsReported,
+    StudyChanged,
+    StudyCreated,
+    StudyDeleted,
+    StudyEvent,
+)
+from app.domain.ledger import LedgerEntry, first_break
+from app.services.use_cases import studies
+from app.services.use_cases.access import must_be_alive
+from app.storage import keys, ledger
+from app.storage import studies as study_rows
+
+
+def list_events(connection: Connection, actor: Actor, name: str, after: int, limit: int) -> list[LedgerEntry]:
+    return list(ledger.read(connection, studies.find(connection, actor, name).id, after, limit))
+
+
+def follow(connection: Connection, actor: Actor, name: str, after: int, limit: int) -> list[LedgerEntry]:
+    """As `list_events`, for a stream: the key may have been revoked since the stream began."""
+    must_be_alive(connection, actor)
+    return list_events(connection, actor, name, after, limit)
+
+
+@dataclass(frozen=True)
+class News:
+    """The newest event of some studies, and the keys that have ended."""
+
+    newest: Mapping[str, int]
+    ended_keys: Collection[str]
+
+    def concern(self, actor: Actor, study: str, seen: int) -> bool:
+        """Whether a reader who has seen the event `seen` must read again; also if the study was not looked at."""
+        return self.newest.get(study) != seen or actor.key.id in self.ended_keys
+
+
+def news(connection: Connection, _actor: Actor, watched: Collection[str]) -> News:
+    return News(study_rows.newest_events(connection, watched), keys.ended(connection, now()))
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How many events were checked, and the first one that is missing, altered or out of place."""
+
+    events: int
+    broken_at: int | None
+    head: str
+
+
+def verify(connection: Connection, actor: Actor, name: str) -> Verification:
+    """Walk the whole chain and compute every hash again."""
+    study = studies.find(connection, actor, name)
+    broken = first_break(study.name, ledger.read(connection, study.id))
+    last = ledger.last_seq(connection, study.id)
+    if broken is None and last != study.seq:  # events are missing at the end, or there is one too many
+        broken = min(last, study.seq) + 1
+    if broken is None and ledger.hash_of(connection, study.id, last) != study.head:
+        broken = last
+    return Verification(study.seq, broken, study.head)
+
+
+def describe(entry: LedgerEntry) -> str:
+    """What happened, in one sentence for the timeline."""
+    try:
+        return _sentence(entry.event())
+    except UnreadableEvent:
+        return f"An event of type {entry.type} that this version of the server cannot read."
+
+
+def _sentence(event: StudyEvent) -> str:  # noqa: PLR0911, PLR0912  (one per event)
+    match event:
+        case StudyCreated():
+            return "Study created."
+        case StudyChanged():
+            return f"Settings changed; the study is {event.state}."
+        case StudyDeleted():
+            return "Study deleted."
+        case AccessGranted():
+            return f"Access granted to key {event.key_id}."
+        case AccessWithdrawn():
+            return f"Access withdrawn from key {event.key_id}."
+        case CandidatesUploaded():
+            return f"Candidate list uploaded: {_count(event.block.rows, 'candidate')}."
+        case CandidatesAdded():
+            return f"{_count(event.block.rows, 'candidate')} added to the list."
+        case CandidatesSwitched():
+            switched = _names([reference.key for reference in event.candidates])
+            return f"{switched} switched {'on' if event.available else 'off'}."
+        case BatchIssued():
+            size = _count(len(event.suggestions), "suggestion")
+            return f"Batch {event.number} issued to {event.request.worker}: {size}."
+        case ObservationsReported():
+            return f"{_count(len(event.observations), 'result')} reported."
+        case ObservationCorrected():
+            return f"Observation {event.observation} corrected."
+        case ObservationRetracted():
+            return f"Observation {event.observation} retracted."
+        case MeasurementsFailed():
+            failures = [f"{failure.key} ({failure.reason})" for failure in event.failures]
+            return f"Measurement failed: {_names(failures)}."
+        case MeasurementsAbandoned():
+            return f"Measurement abandoned: {_names([abandoned.key for abandoned in event.abandoned])}."
+        case _:
+            assert_never(event)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _names(names: list[str]) -> str:
+    """The first few of a list of names, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

@@ -1,0 +1,156 @@
+"""Observations: read them, correct them, retract them. A change is a new version with a reason; the old one is kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from app.domain.access import Actor, Scope
+from app.domain.errors import CandidateNotFound, Denied, ObservationNotFound, PreconditionFailed
+from app.domain.events import ObservationCorrected, ObservationRetracted
+from app.domain.observations import Measured, Observation, ObservationKind
+from app.domain.studies import Study
+from app.services.resources import Resources
+from app.services.use_cases import studies
+from app.storage import batches, ledger
+from app.storage import observations as rows
+from app.storage.candidate_set import CandidateSet
+
+
+@dataclass(frozen=True)
+class KeyedObservation:
+    """An observation, the key of its candidate, and its value of the study's objective."""
+
+    observation: Observation
+    key: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Revision:
+    """The new version, and the batches that were computed with the one before: they stand."""
+
+    current: KeyedObservation
+    affected_batches: tuple[int, ...]
+
+
+def list_observations(
+    connection: Connection,
+    actor: Actor,
+    resources: Resources,
+    name: str,
+    after: int,
+    limit: int,
+    every_version: bool,
+    candidate: str | None,
+) -> list[KeyedObservation]:
+    """A page of observations, of all candidates or of one."""
+    study = studies.find(connection, actor, name)
+    number = None
+    if candidate is not None:
+        number = CandidateSet(connection, resources.arrays, study).find(candidate)
+        if number is None:
+            raise CandidateNotFound
+    page = rows.page(connection, study, after, limit, every_version=every_version, candidate=number)
+    return with_keys(connection, resources, study, page)
+
+
+def list_versions(
+    connection: Connection, actor: Actor, resources: Resources, name: str, number: int
+) -> list[KeyedObservation]:
+    """Every version of one observation, oldest first."""
+    study = studies.find(connection, actor, name)
+    versions = rows.versions(connection, study, number)
+    if not versions:
+        raise ObservationNotFound
+    return with_keys(connection, resources, study, versions)
+
+
+def correct(
+    connection: Connection,
+    actor: Actor,
+    resources: Resources,
+    name: str,
+    number: int,
+    version: int | None,
+    value: float,
+    reason: str,
+) -> Revision:
+    """Give an observation another value; a retracted one counts again with it. `version` is the one the caller saw."""
+    study, old = _current(connection, actor, name, number, version)
+    values = {study.configuration.objective.name: Measured(value)}
+    if old.kind is ObservationKind.RECORDED and _are_equal(old.values, values):
+        return _revision(connection, resources, study, old, ())
+    event = ObservationCorrected(old.number, old.version + 1, values)
+    return _append(connection, actor, resources, study, old, event, reason)
+
+
+def retract(
+    connection: Connection,
+    actor: Actor,
+    resources: Resources,
+    name: str,
+    number: int,
+    version: int | None,
+    reason: str,
+) -> Revision:
+    """Let an observation count no more. `version` is the one the caller saw."""
+    study, old = _current(connection, actor, name, number, version)
+    if old.kind is ObservationKind.RETRACTED:
+        return _revision(connection, resources, study, old, ())
+    event = ObservationRetracted(old.number, old.version + 1)
+    return _append(connection, actor, resources, study, old, event, reason)
+
+
+def with_keys(
+    connection: Connection, resources: Resources, study: Study, observations: Sequence[Observation]
+) -> list[KeyedObservation]:
+    candidates = [observation.candidate for observation in observations]
+    keys = CandidateSet(connection, resources.arrays, study).keys(candidates)
+    objective = study.configuration.objective.name
+    return [
+        KeyedObservation(observation, key, observation.values[objective].value)
+        for observation, key in zip(observations, keys, strict=True)
+    ]
+
+
+def _current(
+    connection: Connection, actor: Actor, name: str, number: int, version: int | None
+) -> tuple[Study, Observation]:
+    """The locked study, and the observation's current version if the actor may change it."""
+    study = studies.lock(connection, actor, name)
+    versions = rows.versions(connection, study, number)
+    if not versions:
+        raise ObservationNotFound
+    current = versions[-1]
+    if not actor.key.may(Scope.CORRECT) and versions[0].actor != actor.key.id:
+        raise Denied("With this role you can correct only what the same key reported.")
+    if version is not None and version != current.version:
+        raise PreconditionFailed(current=current.version)
+    return study, current
+
+
+def _append(
+    connection: Connection,
+    actor: Actor,
+    resources: Resources,
+    study: Study,
+    old: Observation,
+    event: ObservationCorrected | ObservationRetracted,
+    reason: str,
+) -> Revision:
+    study = ledger.append(connection, study, actor, event, reason)
+    new = rows.versions(connection, study, old.number)[-1]
+    return _revision(connection, resources, study, new, batches.based_on(connection, study, old.seq))
+
+
+def _revision(
+    connection: Connection, resources: Resources, study: Study, current: Observation, affected: tuple[int, ...]
+) -> Revision:
+    [keyed] = with_keys(connection, resources, study, [current])
+    return Revision(keyed, affected)
+
+
+def _are_equal(old: Mapping[str, Measured], new: Mapping[str, Measured]) -> bool:
+    """To the last bit: −0.0 is not 0.0."""
+    return all(repr(old.get(name)) == repr(measured) for name, measured in new.items())

@@ -1,0 +1,146 @@
+"""A study at a glance, now or as it was at an earlier event; and what its model says of every candidate."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection
+
+from app.compute.ledger_states import LedgerPrefix
+from app.domain.access import Actor
+from app.domain.batches import Batch
+from app.domain.clock import ago, now
+from app.domain.errors import Finding, Invalid
+from app.domain.predictions import BestObserved, BestPredicted, Certificate, Insight
+from app.domain.studies import Direction, Study
+from app.modelling.ledger_state import LedgerState
+from app.modelling.predicting import Predictions
+from app.services.resources import Resources
+from app.services.transactions import ReadTransactions
+from app.services.use_cases import studies
+from app.storage import batches as batch_rows
+from app.storage.candidate_set import CandidateSet
+
+MOST_POINTS = 2_000
+
+
+@dataclass(frozen=True)
+class OpenBatch:
+    batch: Batch
+    pending: int
+    overdue: bool
+
+
+@dataclass(frozen=True)
+class StudySummary:
+    study: Study
+    ledger: LedgerState
+    finished: str | None  # the stop rule that is met
+    best_observed: BestObserved | None
+    best_predicted: BestPredicted | None
+    certificate: Certificate | None
+    keys: Mapping[int, str]  # of the candidates named above
+    open_batches: tuple[OpenBatch, ...]
+
+
+@dataclass(frozen=True)
+class ProgressPoint:
+    observation: int
+    candidate: int
+    value: float
+    best: float  # so far
+
+
+def summarise(resources: Resources, tx: ReadTransactions, name: str, as_of: int | None) -> StudySummary:
+    study, state = tx.read(_read_state, resources, name, as_of)
+    insight = Insight() if not state.blocks else resources.compute.insight(_prefix(study, state))
+    observed, regret_bound = _best_observed(state), None
+    numbers = {best.candidate for best in (observed, insight.best_predicted) if best is not None}
+    if insight.certificate is not None:
+        numbers.add(insight.certificate.recommended)
+        regret_bound = insight.certificate.regret_bound
+    return StudySummary(
+        study=study,
+        ledger=state,
+        finished=state.configuration.stop.reason(state.observations, now(), regret_bound),
+        best_observed=observed,
+        best_predicted=insight.best_predicted,
+        certificate=insight.certificate,
+        keys=tx.read(_read_keys, resources, study, sorted(numbers)),
+        open_batches=tx.read(_read_open_batches, study, state),
+    )
+
+
+def predict(resources: Resources, tx: ReadTransactions, name: str) -> Predictions | None:
+    """What the model says of every candidate; None while there are no candidates."""
+    study, state = tx.read(_read_state, resources, name, None)
+    return resources.compute.predictions(_prefix(study, state)) if state.blocks else None
+
+
+def progress(state: LedgerState) -> list[ProgressPoint]:
+    """Every value in the order of reporting and the best so far, thinned for a chart; a new best is always shown."""
+    numbers = np.flatnonzero(state.counted)
+    if not len(numbers):
+        return []
+    values = state.values[numbers]
+    maximize = state.configuration.objective.direction is Direction.MAXIMIZE
+    best = (np.fmax if maximize else np.fmin).accumulate(values)
+    step = max(1, -(-len(values) // MOST_POINTS))
+    shown = np.zeros(len(values), dtype=bool)
+    shown[::step] = True
+    shown[-1] = True
+    shown[1:] |= best[1:] != best[:-1]
+    return [
+        ProgressPoint(
+            observation=int(numbers[i]) + 1,
+            candidate=int(state.candidates[numbers[i]]),
+            value=float(values[i]),
+            best=float(best[i]),
+        )
+        for i in np.flatnonzero(shown)
+    ]
+
+
+def _prefix(study: Study, state: LedgerState) -> LedgerPrefix:
+    return LedgerPrefix(study.id, state.seq, state.head)
+
+
+def _best_observed(state: LedgerState) -> BestObserved | None:
+    """The measured candidate whose values are best on average."""
+    counted = state.counted
+    if not counted.any():
+        return None
+    measured, positions = np.unique(state.candidates[counted], return_inverse=True)
+    counts = np.bincount(positions)
+    with np.errstate(over="ignore"):
+        means = np.bincount(positions, weights=state.values[counted] / counts[positions])
+    sign = 1.0 if state.configuration.objective.direction is Direction.MAXIMIZE else -1.0
+    best = int(np.argmax(sign * means))
+    return BestObserved(int(measured[best]), float(np.nan_to_num(means[best])), int(counts[best]))
+
+
+def _read_state(
+    connection: Connection, actor: Actor, resources: Resources, name: str, as_of: int | None
+) -> tuple[Study, LedgerState]:
+    """The study and what its ledger says, now or up to an earlier event."""
+    study = studies.find(connection, actor, name)
+    if as_of is not None and as_of > study.seq:
+        raise Invalid([Finding("as_of", f"The ledger ends with event {study.seq}.")])
+    return study, resources.ledger_states.read(connection, study.id, study.seq if as_of is None else as_of)
+
+
+def _read_keys(
+    connection: Connection, _actor: Actor, resources: Resources, study: Study, numbers: list[int]
+) -> dict[int, str]:
+    return dict(zip(numbers, CandidateSet(connection, resources.arrays, study).keys(numbers), strict=True))
+
+
+def _read_open_batches(
+    connection: Connection, _actor: Actor, study: Study, state: LedgerState
+) -> tuple[OpenBatch, ...]:
+    """The batches with pending suggestions in this state, which may be an earlier one."""
+    pending = [suggestion.batch for suggestion in state.pending]
+    batches = batch_rows.with_numbers(connection, study, pending)
+    hours = state.configuration.overdue_hours
+    deadline = ago(hours=hours) if hours else ""
+    return tuple(OpenBatch(batch, pending.count(batch.number), batch.created_at < deadline) for batch in batches)

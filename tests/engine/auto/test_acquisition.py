@@ -1,0 +1,136 @@
+"""From a fit to choices: limits, goals, what is asked of the engine, what is recommended."""
+
+import numpy as np
+import pytest
+
+from app.arrays import FloatArray
+from app.engine import Ask, choose, start_from
+from app.engine.auto import (
+    AutoOptions,
+    FeatureColumn,
+    Layout,
+    Observed,
+    alpha_for,
+    cell_count,
+    fill_cells_then_choose,
+    first_batch,
+    fit,
+    is_noisy,
+    learn_encoding,
+    limits_for,
+    needs_refit,
+    recommended,
+    settings_for,
+    state_for,
+    sums_for,
+)
+from tests.engine.problems import nothing_known
+
+
+def test_what_is_known_exactly_is_not_measured_again() -> None:
+    observed, pending = Observed.of(4, [0, 1, 1], [1.0, 2, 3]), np.array([0, 0, 1, 0])
+    assert limits_for(observed, pending, AutoOptions(), noisy=False).tolist() == [0, 0, 0, 1]
+    assert limits_for(observed, pending, AutoOptions(), noisy=True).tolist() == [1, 0, 1, 1]
+    assert limits_for(observed, pending, AutoOptions.of("production"), noisy=True).min() > 10**9
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "noisy"),
+    [([1.0, 2, 2], None, False), ([1.0, 2, 3], None, True), ([1.0, 2, 3], False, False), ([1.0, 2, 2], True, True)],
+)
+def test_noise_is_what_the_user_says_or_what_repeats_show(values: list[float], said: bool | None, noisy: bool) -> None:
+    assert is_noisy(None, Observed.of(4, [0, 1, 1], values), AutoOptions(noisy=said)) is noisy
+
+
+def test_goals_are_presets_that_can_be_changed() -> None:
+    assert AutoOptions.of("explore").multiplier > AutoOptions.of("best").multiplier
+    assert AutoOptions.of("production").repeats is None
+    assert AutoOptions.of("best", multiplier=1.0).multiplier == 1.0
+    assert AutoOptions.of(**AutoOptions.of("explore", noisy=True).describe()) == AutoOptions.of("explore", noisy=True)
+    for wrong in ({"goal": "fame"}, {"goal": "best", "speed": 3}, {"goal": "best", "repeats": 0}):
+        with pytest.raises(ValueError, match=r"unknown|required"):
+            AutoOptions.of(**wrong)
+
+
+def run(seed: int, batches: int = 5) -> tuple[FloatArray, list[int]]:
+    """A whole study of a mixed table, minimising, through the same calls the service makes."""
+    rng = np.random.default_rng(1)
+    columns = [
+        FeatureColumn("t", "number"),
+        FeatureColumn("dry", "boolean"),
+        FeatureColumn("acid", "text", tuple("abc")),
+    ]
+    numbers = np.column_stack((rng.uniform(1, 300, 90), rng.integers(0, 2, 90)))
+    codes = rng.integers(0, 3, (90, 1)).astype(np.int32)
+    y = (np.log(numbers[:, 0]) - 3) ** 2 + numbers[:, 1] + codes[:, 0]
+    encoding = learn_encoding(columns, numbers, codes)
+    X, options, model = encoding.apply(numbers, codes), AutoOptions(noisy=False), None
+    cells = cell_count(X.shape[1])
+    picks = first_batch(nothing_known(X), cells, cells, seed).tolist()
+    for number in range(1, batches + 1):
+        observed = Observed.of(90, picks, y[picks])
+        if model is None or needs_refit(model, observed):
+            model = fit(X, encoding.layout, observed, "minimize", model)
+        state = state_for(X, model, observed, options, seed)
+        limit = limits_for(observed, state.pending, options, is_noisy(model, observed, options))
+        batch = fill_cells_then_choose(
+            choose, state, Ask(number, 4, 4, alpha=alpha_for(model, options), limit=limit), cells, seed
+        )
+        picks += batch.picks.tolist()
+    return y, picks
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_study_of_a_mixed_table_finds_the_best_candidate_and_repeats_nothing(seed: int) -> None:
+    y, picks = run(seed)
+    assert len(set(picks)) == len(picks) == 25
+    assert y[picks].min() <= np.sort(y)[1]
+    assert run(seed)[1] == picks
+
+
+def test_alpha_is_the_multiplier_in_posterior_standard_deviations() -> None:
+    X = np.linspace(0, 1, 8)[:, None]
+    observed = Observed.of(8, [0, 3, 5], [1.0, 2, 0])
+    model = fit(X, Layout.of_numbers(1), observed, "maximize")
+    state = start_from(X, settings_for(model, AutoOptions(), 0), *sums_for(model, observed))
+    batch = choose(state, Ask(max_size=1, alpha=alpha_for(model, AutoOptions())))
+    np.testing.assert_allclose(batch.ucb[0], (state.mean + 2 * np.sqrt(state.variance)).max(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("decades", [0.3, 3.0])
+def test_a_long_history_has_a_dictionary_of_bounded_size(decades: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((1500, 3))
+    observed = Observed.of(1500, np.arange(1200), np.sin(decades * X[:1200, 0]) + 0.01 * rng.normal(size=1200))
+    model = fit(X, Layout.of_numbers(3), observed, "maximize")
+    options = AutoOptions(members=60)
+    state = state_for(X, model, observed, options, seed=0)
+    assert 30 <= len(state.S) <= 4 * options.members or state.settings.q_bar == 2.0
+    again = state_for(X, model, observed, options, seed=0)
+    np.testing.assert_array_equal(again.mean, state.mean)
+    truth = np.sin(decades * X[1200:, 0])
+    error = model.objective.to_user(state.mean[1200:]) - truth
+    assert np.sqrt((error**2).mean()) < 0.1 * truth.std()
+
+
+def test_few_measurements_are_all_in_the_dictionary() -> None:
+    X = np.linspace(0, 1, 8)[:, None]
+    observed = Observed.of(8, [0, 3, 5], [1.0, 2, 0])
+    model = fit(X, Layout.of_numbers(1), observed, "maximize")
+    assert sorted(state_for(X, model, observed, AutoOptions(), 0).S) == [0, 3, 5]
+
+
+def test_the_best_value_is_recommended_without_noise_and_the_best_mean_with_it() -> None:
+    """Two candidates that look alike gave 1.2 and 0, two others 1 and 1; nobody measured the last one."""
+    X = np.array([[0.0], [0.0], [1.0], [1.0], [2.0]])
+    observed = Observed.of(5, [0, 1, 2, 3], [1.2, 0.0, 1.0, 1.0])
+    model = fit(X, Layout.of_numbers(1), observed, "maximize")
+    state = state_for(X, model, observed, AutoOptions(), seed=0)
+
+    def best(noisy: bool, among: list[int]) -> int | None:
+        return recommended(state, model, observed, noisy, np.array(among))
+
+    assert best(False, [0, 1, 2, 3, 4]) == 0
+    assert best(True, [0, 1, 2, 3, 4]) in (2, 3)
+    assert best(False, [1, 3, 4]) == 3
+    assert best(True, [4]) is None

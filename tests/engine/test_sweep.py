@@ -1,0 +1,64 @@
+"""The seam: one module touches the embedding of all candidates, and says what each of its verbs takes and gives."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import numpy as np
+
+from app import engine
+from app.engine import State, sweep
+from app.engine.stability import Rescues
+from tests.engine.problems import lab
+
+FOLDER = Path(engine.__file__).parent
+KEEPERS = {"state.py", "saving.py", "sweep.py"}
+"""Where Z is defined, stored, and computed with."""
+
+
+def touches_the_embedding(path: Path) -> bool:
+    nodes = ast.walk(ast.parse(path.read_text()))
+    return any(isinstance(node, ast.Attribute) and node.attr in {"Z", "rows"} for node in nodes)
+
+
+def test_no_other_module_touches_the_embedding_of_all_candidates() -> None:
+    touching = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.py") if touches_the_embedding(path)}
+    assert touching == KEEPERS
+
+
+def test_every_verb_is_in_the_table_at_its_head() -> None:
+    verbs = [name for name, verb in inspect.getmembers(sweep, inspect.isfunction) if verb.__module__ == sweep.__name__]
+    table = [line for line in (sweep.__doc__ or "").splitlines() if line.startswith("|")]
+    assert sorted(row.split("(")[0].strip("| ") for row in table[2:]) == verbs
+
+
+def measured() -> State:
+    state, _ = lab().run([0, 1], 40)
+    return state
+
+
+def test_the_embedding_of_a_few_candidates_is_their_columns() -> None:
+    state = measured()
+    np.testing.assert_array_equal(sweep.embedding_of(state, np.array([3, 17])), state.Z[:, [3, 17]])
+    np.testing.assert_array_equal(sweep.embedding_of(state, 17), state.Z[:, 17])
+
+
+def test_a_combination_is_one_number_per_candidate() -> None:
+    state = measured()
+    a = np.random.default_rng(0).normal(size=len(state.S))
+    np.testing.assert_allclose(sweep.combination(state, a), state.Z.T @ a, rtol=1e-12, atol=1e-12)
+
+
+def test_appended_candidates_get_the_embedding_they_would_have_had() -> None:
+    state = measured()
+    longer = sweep.append(state, state.X[:5], Rescues())
+    np.testing.assert_allclose(longer.Z[:, -5:], state.Z[:, :5], atol=1e-9)
+    np.testing.assert_array_equal(longer.Z[:, :-5], state.Z)
+
+
+def test_leverages_given_every_measured_candidate_are_those_of_the_exact_posterior() -> None:
+    made = lab(dictionary="all")
+    state, _ = made.run([0, 1], 40)
+    everyone, weight = np.arange(len(state.X)), state.counts[state.measured].astype(float)
+    leverages = sweep.leverages_given(state, everyone, state.measured, weight, made.settings.lam, Rescues())
+    np.testing.assert_allclose(leverages, state.leverage, rtol=1e-6)

@@ -1,0 +1,97 @@
+"""The state of a ledger: however it is cut into pieces, it adds up to the same."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.batches import SuggestionId
+from app.domain.codec import canonical, from_plain, to_plain
+from app.domain.events import (
+    FailedMeasurement,
+    MeasurementsFailed,
+    ObservationCorrected,
+    ObservationRetracted,
+    ObservationsReported,
+    ReportedObservation,
+    StudyCreated,
+    StudyEvent,
+)
+from app.domain.ledger import LedgerEntry
+from app.domain.observations import Measured
+from app.domain.studies import Configuration
+from app.modelling.ledger_state import LedgerState, Pending, fold
+from app.modelling.saved_model import _load_ledger, _save_ledger, _SavedLedger
+from tests.domain.strategies import issued, ledger_of, stories
+
+FIRST = [
+    StudyCreated(Configuration()),
+    issued(1, 1, [(3, 2), (4, 1)]),
+    ObservationsReported((ReportedObservation(1, 3, {"value": Measured(2.0)}, SuggestionId(1, 1)),)),
+]
+
+
+def to_the_last_bit(state: LedgerState) -> tuple[str, list[bytes]]:
+    arrays = (state.candidates, state.values, state.counted)
+    return canonical(to_plain(_save_ledger(state))), [array.tobytes() for array in arrays]
+
+
+@given(stories(), st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_cut_of_the_ledger_adds_up_to_the_same(story: list[LedgerEntry], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(story)))
+    pieces = fold(fold(LedgerState(), story[:cut]), story[cut:])
+    assert to_the_last_bit(pieces) == to_the_last_bit(fold(LedgerState(), story))
+    assert (pieces.seq, pieces.head) == (len(story), story[-1].hash)
+
+
+@given(stories())
+@settings(max_examples=60, deadline=None)
+def test_a_state_comes_back_from_its_plain_form(story: list[LedgerEntry]) -> None:
+    state = fold(LedgerState(), story)
+    plain = from_plain(_SavedLedger, to_plain(_save_ledger(state)))
+    arrays = {
+        "ledger candidates": state.candidates,
+        "ledger values": state.values,
+        "ledger counted": state.counted,
+    }
+    assert to_the_last_bit(_load_ledger(plain, arrays)) == to_the_last_bit(state)
+
+
+def folded(*events: StudyEvent) -> LedgerState:
+    return fold(LedgerState(), ledger_of([*FIRST, *events]))
+
+
+def test_a_suggestion_is_pending_until_it_has_all_its_replicates() -> None:
+    assert folded().pending == {SuggestionId(1, 1): Pending(3, 2, 1), SuggestionId(1, 2): Pending(4, 1)}
+    more = ReportedObservation(2, 3, {"value": Measured(2.5)}, SuggestionId(1, 1))
+    assert folded(ObservationsReported((more,))).pending == {SuggestionId(1, 2): Pending(4, 1)}
+
+
+@pytest.mark.parametrize("retry", [True, False])
+def test_a_failure_ends_its_suggestion_and_switches_off_what_is_not_to_be_tried_again(retry: bool) -> None:
+    failed = MeasurementsFailed((FailedMeasurement(4, "key", "broke", retry, SuggestionId(1, 2)),))
+    state = folded(failed)
+    assert state.pending.keys() == {SuggestionId(1, 1)}
+    assert state.unavailable == (set() if retry else {4})
+
+
+def test_a_correction_makes_a_retracted_observation_count_again() -> None:
+    retracted = ObservationRetracted(1, 2)
+    assert folded(retracted).observations == 0
+    state = folded(retracted, ObservationCorrected(1, 3, {"value": Measured(9.0)}))
+    assert (state.observations, state.values.tolist()) == (1, [9.0])
+
+
+def test_a_correction_of_another_quantity_leaves_the_objective_as_it_is() -> None:
+    state = folded(ObservationCorrected(1, 2, {"purity": Measured(97.0)}))
+    assert state.values.tolist() == [2.0]
+
+
+def test_a_state_is_never_changed_by_what_follows() -> None:
+    entries = ledger_of([*FIRST, ObservationCorrected(1, 2, {"value": Measured(9.0)})])
+    first = fold(LedgerState(), entries[:3])
+    later = fold(first, entries[3:])
+    assert (first.values.tolist(), later.values.tolist()) == ([2.0], [9.0])
+    assert np.array_equal(first.counted, later.counted)
+    assert first.pending == later.pending
