@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 T = TypeVar("T")
 
-Decoder = Callable[[Any], Any]
+Coder = Callable[[Any], Any]
 
 _PLAIN = frozenset({str, int, float, bool, NoneType})
 
@@ -42,26 +42,13 @@ def read_json(text: str) -> Any:
 
 
 def to_plain(value: Any) -> Any:
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, tuple | list):
-        return [to_plain(item) for item in value]
-    if isinstance(value, Mapping):
-        return {name: to_plain(item) for name, item in value.items()}
-    if isinstance(value, Enum):
-        return value.value
     kind: Any = type(value)
-    members = ((name, getattr(value, name), may_be_left_out) for name, may_be_left_out in _fields_of(kind))
-    return {
-        name: to_plain(member)
-        for name, member, may_be_left_out in members
-        if not (may_be_left_out and _is_nothing(member))
-    }
+    return value if kind in _PLAIN else _encoder(kind)(value)
 
 
 def from_plain(kind: type[T], plain: Any) -> T:
     """The value of that type; raises `Unreadable` if it is not one."""
-    decoder: Decoder = _decoder(kind)  # type: ignore[arg-type]
+    decoder: Coder = _decoder(kind)  # type: ignore[arg-type]
     value: T = decoder(plain)
     return value
 
@@ -71,13 +58,33 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _is_nothing(member: Any) -> bool:
-    return member is None or (isinstance(member, tuple | Mapping) and not member)
+    return member is None or (not member and isinstance(member, tuple | Mapping))
 
 
 @cache
-def _fields_of(kind: Any) -> tuple[tuple[str, bool], ...]:
-    """Each field, and whether it may be left out: only if that means the same as its default."""
-    return tuple((field.name, _is_nothing(_default_of(field))) for field in fields(kind))
+def _encoder(kind: Any) -> Coder:
+    """A function that makes plain JSON of values of this type; made once per type, since ledgers are long."""
+    if issubclass(kind, Enum):
+        return lambda value: value.value
+    if issubclass(kind, tuple | list):
+        return lambda value: [to_plain(item) for item in value]
+    if issubclass(kind, Mapping):
+        return lambda value: {name: to_plain(item) for name, item in value.items()}
+    return _dataclass_encoder(kind)
+
+
+def _dataclass_encoder(kind: Any) -> Coder:
+    may_be_left_out = {field.name: _is_nothing(_default_of(field)) for field in fields(kind)}
+
+    def encode(value: Any) -> Any:
+        plain = {}
+        for name, optional in may_be_left_out.items():
+            member = getattr(value, name)
+            if not (optional and _is_nothing(member)):
+                plain[name] = to_plain(member)
+        return plain
+
+    return encode
 
 
 def _default_of(field: Field[Any]) -> Any:
@@ -85,8 +92,8 @@ def _default_of(field: Field[Any]) -> Any:
 
 
 @cache
-def _decoder(kind: Any) -> Decoder:
-    """A function that reads values of this type; made once per type, since ledgers are long."""
+def _decoder(kind: Any) -> Coder:
+    """A function that reads values of this type."""
     if get_origin(kind) is not None:
         return _generic_decoder(kind, get_origin(kind), get_args(kind))
     if kind is Any:
@@ -100,7 +107,7 @@ def _decoder(kind: Any) -> Decoder:
     return _float_decoder if kind is float else _scalar_decoder(kind)
 
 
-def _generic_decoder(kind: Any, origin: Any, arguments: tuple[Any, ...]) -> Decoder:
+def _generic_decoder(kind: Any, origin: Any, arguments: tuple[Any, ...]) -> Coder:
     if origin in (Union, UnionType):
         choices = tuple(_decoder(choice) for choice in arguments if choice is not NoneType)
         one_of = choices[0] if len(choices) == 1 else _union_decoder(kind, choices)
@@ -112,7 +119,7 @@ def _generic_decoder(kind: Any, origin: Any, arguments: tuple[Any, ...]) -> Deco
     return _mapping_decoder(_decoder(arguments[1]))
 
 
-def _dataclass_decoder(kind: Any) -> Decoder:
+def _dataclass_decoder(kind: Any) -> Coder:
     hints = get_type_hints(kind)
     decoders = {field.name: _decoder(hints[field.name]) for field in fields(kind)}
     required = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
@@ -134,7 +141,7 @@ def _dataclass_decoder(kind: Any) -> Decoder:
     return decode
 
 
-def _named_tuple_decoder(kind: Any) -> Decoder:
+def _named_tuple_decoder(kind: Any) -> Coder:
     decoders = [_decoder(hint) for hint in get_type_hints(kind).values()]
 
     def decode(plain: Any) -> Any:
@@ -145,11 +152,11 @@ def _named_tuple_decoder(kind: Any) -> Decoder:
     return decode
 
 
-def _optional_decoder(decode: Decoder) -> Decoder:
+def _optional_decoder(decode: Coder) -> Coder:
     return lambda plain: None if plain is None else decode(plain)
 
 
-def _union_decoder(kind: Any, choices: tuple[Decoder, ...]) -> Decoder:
+def _union_decoder(kind: Any, choices: tuple[Coder, ...]) -> Coder:
     def decode(plain: Any) -> Any:
         for choice in choices:
             try:
@@ -161,7 +168,7 @@ def _union_decoder(kind: Any, choices: tuple[Decoder, ...]) -> Decoder:
     return decode
 
 
-def _choice_decoder(choices: Mapping[tuple[type, Any], Any]) -> Decoder:
+def _choice_decoder(choices: Mapping[tuple[type, Any], Any]) -> Coder:
     def decode(plain: Any) -> Any:
         if isinstance(plain, str | int) and (type(plain), plain) in choices:
             return choices[type(plain), plain]
@@ -170,7 +177,7 @@ def _choice_decoder(choices: Mapping[tuple[type, Any], Any]) -> Decoder:
     return decode
 
 
-def _tuple_decoder(item: Decoder) -> Decoder:
+def _tuple_decoder(item: Coder) -> Coder:
     def decode(plain: Any) -> Any:
         if not isinstance(plain, list):
             raise Unreadable("a list is expected")
@@ -179,7 +186,7 @@ def _tuple_decoder(item: Decoder) -> Decoder:
     return decode
 
 
-def _mapping_decoder(item: Decoder) -> Decoder:
+def _mapping_decoder(item: Coder) -> Coder:
     def decode(plain: Any) -> Any:
         if not isinstance(plain, dict):
             raise Unreadable("an object is expected")
@@ -194,7 +201,7 @@ def _float_decoder(plain: Any) -> float:
     return float(plain)
 
 
-def _scalar_decoder(kind: type) -> Decoder:
+def _scalar_decoder(kind: type) -> Coder:
     def decode(plain: Any) -> Any:
         if type(plain) is not kind:
             raise Unreadable(f"{kind.__name__} is expected")

@@ -1,6 +1,7 @@
 """Batches and suggestions as rows."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, update
@@ -146,7 +147,7 @@ def _batch(row: Row[Any]) -> Batch:
         size=row.size,
         basis_seq=row.basis_seq,
         seq=row.seq,
-        record=from_plain(BatchRecord, read_json(row.record)),
+        record=_record(row.record),
         computation=from_plain(Computation, read_json(row.computation)),
         created_at=row.created_at,
     )
@@ -158,5 +159,15 @@ def _suggestion(row: Row[Any]) -> Suggestion:
         candidate=row.candidate,
         replicates=row.replicates,
         state=SuggestionState(row.state),
-        why=from_plain(Explanation, read_json(row.why)),
+        why=_explanation(row.why),
     )
+
+
+@lru_cache(maxsize=256)  # every request of a study reads the same texts
+def _record(text: str) -> BatchRecord:
+    return from_plain(BatchRecord, read_json(text))
+
+
+@lru_cache(maxsize=1024)
+def _explanation(text: str) -> Explanation:
+    return from_plain(Explanation, read_json(text))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import isnan
 from typing import Literal, TypeVar
@@ -39,10 +39,12 @@ class Unavailability:
 
 def blocks(connection: Connection, study: Study) -> tuple[CandidateBlock, ...]:
     rows = connection.execute(_BLOCKS, {"study": study.id})
-    return tuple(
-        CandidateBlock(row.first, row.rows, from_plain(BlockArrays, read_json(row.arrays)), row.stored_in)
-        for row in rows
-    )
+    return tuple(CandidateBlock(row.first, row.rows, _arrays(row.arrays), row.stored_in) for row in rows)
+
+
+@lru_cache(maxsize=256)  # every request of a study reads the same text
+def _arrays(text: str) -> BlockArrays:
+    return from_plain(BlockArrays, read_json(text))
 
 
 def unavailable(connection: Connection, study: Study) -> dict[int, Unavailability]:
