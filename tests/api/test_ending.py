@@ -8,7 +8,7 @@ import pytest
 from anyio import BrokenResourceError
 
 from app.api.metrics import new_metrics
-from app.api.middleware import Observed
+from app.api.middleware import RequestLog
 
 
 async def _forever(_scope: Any, _receive: Any, _send: Any) -> None:
@@ -24,7 +24,7 @@ def test_a_request_that_is_cut_off_is_answered_503(method: str, code: str) -> No
 
     async def end_meanwhile() -> None:
         scope = {"type": "http", "method": method, "path": "/", "headers": []}
-        request = asyncio.create_task(Observed(_forever, new_metrics())(scope, None, send))
+        request = asyncio.create_task(RequestLog(_forever, new_metrics())(scope, None, send))
         await asyncio.sleep(0)
         request.cancel()  # as uvicorn does after its grace
         await request
@@ -44,5 +44,5 @@ def test_a_listener_that_leaves_is_no_bug(capsys: pytest.CaptureFixture[str]) ->
         pass
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
-    asyncio.run(Observed(stream, new_metrics())(scope, None, send))
+    asyncio.run(RequestLog(stream, new_metrics())(scope, None, send))
     assert "bug" not in capsys.readouterr().out

@@ -57,7 +57,7 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 def test_a_file_is_a_chapter() -> None:
     """Neither a book nor a sentence; the front door of a package may be short."""
     lines = {place(path): len(path.read_text().splitlines()) for path in PYTHON}
-    chapters = {name: count for name, count in lines.items() if not re.search(r"__(init|main)__\.py$|/env\.py$", name)}
+    chapters = {name: count for name, count in lines.items() if not NO_CHAPTERS.search(name)}
     assert {name: count for name, count in chapters.items() if not SHORTEST_FILE <= count <= LONGEST_FILE} == {}
 
 
