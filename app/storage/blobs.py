@@ -77,7 +77,7 @@ def drop(connection: Connection, digests: Collection[str]) -> None:
 
 def name(array: Array, scope: str = "") -> str:
     """SHA-256 over scope, dtype, shape and bytes."""
-    dtype, shape = _spelling(array)
+    dtype, shape = _dtype_and_shape(array)
     digest = sha256(f"{scope}\n{dtype} {shape}\n".encode())
     digest.update(_bytes(array))
     return digest.hexdigest()
@@ -121,7 +121,7 @@ def _empty(dtype: str, shape: list[int]) -> Array:
     return np.empty(shape, dtype=np.dtype(dtype))
 
 
-def _spelling(array: Array) -> tuple[str, str]:
+def _dtype_and_shape(array: Array) -> tuple[str, str]:
     little = array.dtype.newbyteorder("<")
     if little != array.dtype or array.dtype.hasobject:
         raise ValueError(f"only little-endian plain arrays can be stored, not {array.dtype}")
@@ -129,7 +129,7 @@ def _spelling(array: Array) -> tuple[str, str]:
 
 
 def _header(digest: str, array: Array, scope: str) -> dict[str, Any]:
-    dtype, shape = _spelling(array)
+    dtype, shape = _dtype_and_shape(array)
     size = array.nbytes
     return {"digest": digest, "scope": scope, "dtype": dtype, "shape": shape, "size": size, "created_at": now()}
 
