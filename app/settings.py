@@ -39,6 +39,7 @@ class Settings(BaseSettings):
     cache_bytes: int = Field(default=512 * 2**20, ge=0, description="Memory for cached arrays, per process.")
     model_bytes: int = Field(default=1024 * 2**20, ge=0, description="Memory for cached models, per process.")
     engine_threads: int = Field(default=2, ge=1, le=64, description="Batches computed at the same time, per process.")
+    engine_seconds: float = Field(default=120, gt=0, description="Seconds one computation may take.")
     engine_queue: int = Field(default=64, ge=0, description="Asks that may wait for a thread, per process.")
     max_waiting: int = Field(default=200, ge=1, description="Requests that may wait for a thread, per process.")
     max_requests_per_second: float = Field(

@@ -67,6 +67,7 @@ STATUSES: dict[str, int] = {
     errors.DatabaseBusy.code: 503,
     errors.OutcomeUnknown.code: 503,
     errors.Overloaded.code: 503,
+    errors.ComputationTooLong.code: 503,
     errors.StorageFull.code: 507,
 }
 

@@ -12,6 +12,7 @@ from app.domain.batches import BatchSize, Draft
 from app.domain.errors import Overloaded
 from app.domain.predictions import Insight
 from app.modelling.drafting import draft
+from app.modelling.model import within
 from app.modelling.predicting import Predictions, Predictor
 
 P = ParamSpec("P")
@@ -20,21 +21,28 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class LocalCompute:
-    """Computes with the models of this process. The caller must not hold a transaction open meanwhile."""
+    """Computes with the models of this process. The caller must not hold a transaction open meanwhile.
+
+    A computation that takes longer than `seconds` is refused with `ComputationTooLong`.
+    """
 
     models: Models
+    seconds: float
 
     def compute_batch(self, basis: LedgerPrefix, size: BatchSize) -> Draft:
         """The next batch of a study, from everything that its ledger says up to `basis`."""
-        return draft(self.models.at(basis), size)
+        with within(self.seconds):
+            return draft(self.models.at(basis), size)
 
     def predictions(self, prefix: LedgerPrefix) -> Predictions:
         """What the model says of every candidate."""
-        return Predictor(self.models.at(prefix)).predictions()
+        with within(self.seconds):
+            return Predictor(self.models.at(prefix)).predictions()
 
     def insight(self, prefix: LedgerPrefix) -> Insight:
         """The certificate, and the candidate that the model expects to be best."""
-        return Predictor(self.models.at(prefix)).insight()
+        with within(self.seconds):
+            return Predictor(self.models.at(prefix)).insight()
 
 
 class Jobs:

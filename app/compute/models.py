@@ -80,11 +80,13 @@ class Models:
         before = model.ledger if model is not None else LedgerState()
         with self._database.read() as connection:
             entries = list(ledger.read(connection, study_id, before.seq, until=missing[-1].seq))
-        for basis in missing:
-            before = fold(before, [entry for entry in entries if before.seq < entry.seq <= basis.seq])
-            model = advance(model, before, self._load_features)
-        if model is not None:
-            self._keep(model)
+        try:
+            for basis in missing:
+                before = fold(before, [entry for entry in entries if before.seq < entry.seq <= basis.seq])
+                model = advance(model, before, self._load_features)
+        finally:  # a computation that ran out of time is continued from here by the next one
+            if model is not None:
+                self._keep(model)
         return model
 
     def _nearest(self, study_id: int, bases: tuple[Basis, ...]) -> tuple[Model | None, tuple[Basis, ...]]:

@@ -230,6 +230,15 @@ class Overloaded(Unavailable):
     detail = "The server has as much work as it can take. Try again."
 
 
+class ComputationTooLong(Unavailable):
+    code = "computation-too-long"
+    detail = (
+        "The computation took longer than NEXTBATCH_ENGINE_SECONDS and was given up; nothing was stored. "
+        "Ask for fewer measurements, use a shorter list, or raise that setting."
+    )
+    retry_after = 60
+
+
 class TooManyRequests(Unavailable):
     code = "too-many-requests"
     detail = "This key sends more requests than NEXTBATCH_MAX_REQUESTS_PER_SECOND. Wait, or send many results at once."

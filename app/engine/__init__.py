@@ -52,6 +52,7 @@ from app.engine.lifecycle import add_candidates, expect, measure, revise, start,
 from app.engine.saving import load, save
 from app.engine.settings import EngineSettings, rng_at
 from app.engine.state import State
+from app.engine.time_limit import TimeLimitReached, time_limit
 
 __all__ = [
     "ALGORITHMS",
@@ -60,6 +61,7 @@ __all__ = [
     "EngineSettings",
     "Selection",
     "State",
+    "TimeLimitReached",
     "add_candidates",
     "algorithm_named",
     "alpha",
@@ -74,4 +76,5 @@ __all__ = [
     "save",
     "start",
     "start_from",
+    "time_limit",
 ]

@@ -15,6 +15,7 @@ from app.engine.ask import Ask, Ended, Selection
 from app.engine.batch import choice_limits
 from app.engine.settings import rng_at
 from app.engine.state import State
+from app.engine.time_limit import check_time
 
 EPSILON = 0.1
 LARGEST_FEATURE = 1e75
@@ -30,6 +31,7 @@ def fixed_size(state: State, ask: Ask, pick_one: PickOne) -> Selection:
     picks: list[int] = []
     values: list[float] = []
     while len(picks) < ask.min_size and left.any():
+        check_time()
         number, value = pick_one(left > 0)
         left[number] -= 1
         picks.append(number)

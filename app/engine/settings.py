@@ -1,6 +1,7 @@
 """Everything a user of the engine can decide, in one frozen value, and the random numbers that its seed addresses."""
 
 import hashlib
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -9,6 +10,16 @@ import numpy as np
 from app.engine.kernels import Kernel, build
 
 RuleName = Literal["global", "local", "exact", "product", "sequential"]
+
+WORKING_RANGES: dict[str, tuple[float, float]] = {
+    "lam": (1e-120, 1e120),
+    "xi": (0.0, 1e60),
+    "F": (0.0, 1e60),
+    "delta": (1e-100, math.nextafter(1.0, 0.0)),
+    "threshold": (1.0, 1e9),
+    "q_bar": (1e-12, 1e12),
+}
+"""Smallest and largest value of each number. Within them squares and quotients of all quantities stay finite."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +50,10 @@ class EngineSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _require(self.lam > 0, "lam must be positive")
-        _require(self.xi >= 0 and self.F >= 0, "xi and F cannot be negative")
-        _require(0 < self.delta < 1, "delta must lie between 0 and 1")
-        _require(self.threshold >= 1, "threshold must be at least 1")
-        _require(self.q_bar is None or self.q_bar > 0, "q_bar must be positive")
+        for name, (lowest, highest) in WORKING_RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not lowest <= value <= highest:
+                raise ValueError(f"{name} must lie between {lowest:g} and {highest:g}")
 
     def replace(self, **changes: Any) -> Self:
         """The same settings with some of them changed."""
@@ -67,8 +77,3 @@ def rng_at(seed: int, purpose: str, step: int) -> np.random.Generator:
     """
     address = f"{seed}/{purpose}/{step}".encode()
     return np.random.Generator(np.random.PCG64(int.from_bytes(hashlib.sha256(address).digest(), "big")))
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ValueError(message)

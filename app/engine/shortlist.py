@@ -16,8 +16,9 @@ import numpy as np
 from app.arrays import FloatArray, IndexArray
 from app.engine.ask import NO_CANDIDATES, NO_LIMIT
 from app.engine.hallucination import Hallucination, Points
-from app.engine.stability import SMALLEST, Rescues
+from app.engine.stability import SMALLEST, Rescues, clip_extremes
 from app.engine.state import State
+from app.engine.time_limit import check_time
 
 DIGITS = 1e-9
 FIRST_LENGTH = 64
@@ -53,7 +54,8 @@ class Shortlist:
     def __init__(self, state: State, alpha: float, limit: IndexArray, rescues: Rescues) -> None:
         self._state, self._alpha, self._left = state, alpha, limit.copy()
         self._hallucination = Hallucination(state, rescues)
-        ucb = np.where(limit > 0, state.mean + alpha * np.sqrt(state.leverage), -np.inf)
+        ucb = clip_extremes(state.mean + alpha * np.sqrt(state.leverage), "ucbs clipped", rescues)
+        ucb = np.where(limit > 0, ucb, -np.inf)
         self._quantum = _quantum(ucb, state.mean)
         self._outside = self._key(ucb)
         self._points = self._hallucination.points(NO_CANDIDATES)
@@ -65,8 +67,9 @@ class Shortlist:
     def best(self) -> Pick | None:
         """The argmax of the UCB over all candidates that may still be chosen, or None if there is none."""
         self._process_taken()
+        check_time()
         while not self._complete(slot := self._best_slot()):
-            self._grow()
+            self._grow()  # at most log₂(A) times: the list doubles, and with nobody outside it is complete
         return None if slot is None else self._pick(slot)
 
     def take(self, number: int, n: int) -> None:
@@ -107,7 +110,8 @@ class Shortlist:
         """The keys of the list from its present leverages."""
         points, state = self._points, self._state
         ucb = state.mean[points.numbers] + self._alpha * np.sqrt(points.leverage(state.settings.lam))
-        self._keys = np.where(self._left[points.numbers] > 0, self._key(ucb), -np.inf)
+        keys = np.fmax(self._key(ucb), -np.inf)  # what is not a number is never chosen
+        self._keys = np.where(self._left[points.numbers] > 0, keys, -np.inf)
 
     def _key(self, ucb: FloatArray) -> FloatArray:
         return np.rint(ucb / self._quantum)
@@ -180,7 +184,7 @@ class Shortlist:
             self._last_number = int(chosen[self._outside[chosen] == self._last_key].max())
             self._outside[chosen] = -np.inf
             self._points = _joined(self._points, self._hallucination.points(chosen))
-        if self._outside.max(initial=-np.inf) == -np.inf:
+        if len(chosen) == 0 or self._outside.max(initial=-np.inf) == -np.inf:
             self._last_key = -np.inf
         self._refresh()
 

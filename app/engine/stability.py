@@ -1,7 +1,8 @@
 """Every numerical rescue of the engine, in one place, counted and reported.
 
 From harmless to serious: a rounding error below zero is set to zero; a dependent dictionary member is left out
-("dependent members left out"); a factorisation gets jitter ("jitter"); a value so large that its square would overflow
+("dependent members left out"); a factorisation gets jitter ("jitter"), and if that does not help only the diagonal
+counts ("factorisations replaced"); a value so large that its square would overflow
 is clipped, and a value that is not a number becomes 0 ("values clipped", "means clipped", "kernel values clipped").
 """
 
@@ -17,6 +18,10 @@ RANK_TOLERANCE = 1e-12
 
 LARGEST = 1e150
 """Kernel values and sums are clipped here, so that products of two of them stay finite."""
+
+MOST_JITTER = 32
+"""Jitter grows tenfold at most this often: from the last digit of the largest entry to 10¹⁶ times that entry, where any
+matrix of finite numbers is positive definite."""
 
 SMALLEST = 1e-200
 """A residual below this counts as zero: its square root is still well above the subnormal numbers."""
@@ -59,11 +64,22 @@ def inverse_cholesky(V: FloatArray, rescues: Rescues) -> FloatArray:
         return np.zeros((0, 0))
     factor, failed = lapack.dpotrf(V.T, clean=1)
     jitter = np.finfo(float).eps * max(float(V.diagonal().max()), SMALLEST)
-    while failed:
+    for _ in range(MOST_JITTER):
+        if not failed:
+            break
         rescues["jitter"] += 1
         jitter *= 10
         factor, failed = lapack.dpotrf((V + jitter * np.eye(len(V))).T, clean=1)
+    if failed or not np.isfinite(factor.diagonal()).all():
+        return _inverse_of_diagonal(V, rescues)
     return _inverse(factor.T)
+
+
+def _inverse_of_diagonal(V: FloatArray, rescues: Rescues) -> FloatArray:
+    """inv(L) as if V were diagonal: for a matrix with entries that are not numbers."""
+    rescues["factorisations replaced"] += 1
+    diagonal = np.nan_to_num(V.diagonal(), nan=1.0, posinf=LARGEST)
+    return np.diag(1 / np.sqrt(np.clip(diagonal, SMALLEST, LARGEST)))
 
 
 def not_negative(values: FloatArray) -> FloatArray:

@@ -30,6 +30,7 @@ from scipy.linalg import blas
 from app.arrays import FloatArray, IndexArray
 from app.engine.stability import Rescues, clip_extremes, independent, inverse_cholesky, not_negative
 from app.engine.state import Rows, State
+from app.engine.time_limit import check_time
 
 BLOCK = 2**19
 """Numbers in one block of a result. A block fits into the cache, and no sweep needs a second array as large as Z."""
@@ -234,6 +235,7 @@ def _blocks(size: int, rows: int) -> Iterator[slice]:
     """0 … size in consecutive slices, each with about BLOCK numbers in `rows` rows."""
     step = max(256, BLOCK // max(rows, 1))
     for start in range(0, size, step):
+        check_time()
         yield slice(start, min(start + step, size))
 
 

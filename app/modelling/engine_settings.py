@@ -1,8 +1,9 @@
 """What a study's configuration means to the engine, and whether the engine can work with it at all."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from app.arrays import Array
 from app.domain.candidates import Column
@@ -12,8 +13,15 @@ from app.engine import ALGORITHMS as ENGINE_ALGORITHMS
 from app.engine import EngineSettings, algorithm_named
 from app.engine.auto import AutoOptions, FeatureColumn, table_warnings
 from app.engine.kernels import build
+from app.engine.settings import WORKING_RANGES
 
 ALGORITHMS: tuple[str, ...] = tuple(sorted(ENGINE_ALGORITHMS))
+
+NOISE = math.sqrt(WORKING_RANGES["lam"][0])
+"""The least noise in model units: its square is λ unless the study states another."""
+
+SCALES = (1e-100, 1e100)
+OFFSETS = (-1e150, 1e150)
 
 
 def check_configuration(configuration: Configuration) -> None:
@@ -24,11 +32,48 @@ def check_configuration(configuration: Configuration) -> None:
         raise Invalid([Finding("sizes", "`min_batch` is larger than `max_batch`.", pointer="/min_batch")])
     if configuration.theory is None:
         return
+    _check_ranges(configuration.theory)
     try:
         theory_settings(configuration.theory, configuration.algorithm, configuration.seed)
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         message = f"This is not a model: {_reason(error)}."
         raise Invalid([Finding("theory", message, pointer="/theory")]) from error
+
+
+def _check_ranges(theory: Theory) -> None:
+    """Refuse numbers with which the engine could not compute, each by its own name and with its range."""
+    findings = [
+        Finding("range", f"{what} must lie between {lowest:g} and {highest:g}.", pointer=f"/theory/{name}")
+        for name, what, value, (lowest, highest) in _ranges(theory)
+        if value is not None and not lowest <= value <= highest
+    ]
+    if findings:
+        raise Invalid(findings)
+
+
+def _ranges(theory: Theory) -> Iterator[tuple[str, str, float | None, tuple[float, float]]]:
+    """Each setting, how to call it, what it becomes in the engine, and the range in which the engine works."""
+    yield "scale", "`scale`", theory.scale, SCALES
+    yield "offset", "`offset`", theory.offset, OFFSETS
+    yield "noise", "`noise` divided by `scale`", theory.noise / theory.scale, (NOISE, WORKING_RANGES["xi"][1])
+    yield "norm", "`norm` divided by `scale`", theory.norm / theory.scale, WORKING_RANGES["F"]
+    yield "regularization", "`regularization`", theory.regularization, WORKING_RANGES["lam"]
+    yield "delta", "`delta`", theory.delta, WORKING_RANGES["delta"]
+    yield "threshold", "`threshold`", theory.threshold, WORKING_RANGES["threshold"]
+    yield "q_bar", "`q_bar`", theory.q_bar, WORKING_RANGES["q_bar"]
+    for name, value in _kernel_numbers(theory.kernel):
+        yield "kernel", f"`{name}`", value, SCALES
+
+
+def _kernel_numbers(description: Any) -> Iterator[tuple[str, float]]:
+    """Every positive number of a kernel's description that is not the number of a column, with its name."""
+    if not isinstance(description, Mapping):
+        return
+    for name, member in description.items():
+        for value in member if isinstance(member, Sequence) else (member,):
+            if isinstance(value, int | float) and name != "columns" and value > 0:
+                yield name, float(value)
+            yield from _kernel_numbers(value)
 
 
 def theory_settings(theory: Theory, algorithm: str, seed: int) -> EngineSettings:

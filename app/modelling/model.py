@@ -1,6 +1,7 @@
 """The model of a study: what the engine knows after a prefix of the ledger."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,9 +9,20 @@ import numpy as np
 
 from app.arrays import Array
 from app.domain.candidates import CandidateBlock
-from app.domain.errors import Conflict
+from app.domain.errors import ComputationTooLong, Conflict
 from app.domain.studies import Configuration, Theory
-from app.engine import EngineSettings, State, add_candidates, algorithm_named, measure, revise, start, start_from
+from app.engine import (
+    EngineSettings,
+    State,
+    TimeLimitReached,
+    add_candidates,
+    algorithm_named,
+    measure,
+    revise,
+    start,
+    start_from,
+    time_limit,
+)
 from app.engine.auto import (
     Encoding,
     FittedModel,
@@ -51,6 +63,16 @@ class Model:
     def nbytes(self) -> int:
         arrays = [value for value in vars(self.state).values() if isinstance(value, np.ndarray)]
         return sum(array.nbytes for array in arrays) + self.state.Z.nbytes
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Refuse what is computed inside with `ComputationTooLong` if it takes longer."""
+    try:
+        with time_limit(seconds):
+            yield
+    except TimeLimitReached as error:
+        raise ComputationTooLong from error
 
 
 def advance(base: Model | None, ledger: LedgerState, load: LoadFeatures) -> Model:

@@ -40,7 +40,7 @@ def open_resources(settings: Settings) -> Resources:
         arrays=arrays,
         ledger_states=states,
         models=models,
-        compute=LocalCompute(models),
+        compute=LocalCompute(models, settings.engine_seconds),
         jobs=Jobs(settings.engine_threads, settings.engine_queue),
         snapshots=Jobs(1, settings.engine_queue),
     )

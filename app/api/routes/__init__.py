@@ -17,6 +17,7 @@ COMMON = problems.documented(
     "database-unavailable",
     "database-busy",
     "overloaded",
+    "computation-too-long",
     "body-too-slow",
     "too-many-requests",
 )

@@ -23,6 +23,7 @@ from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Grouped, Observed, grouped
 from app.engine.auto.priors import NOISE, Prior
 from app.engine.kernels import Kernel, build
+from app.engine.time_limit import check_time
 
 VERSION = 1
 
@@ -133,6 +134,7 @@ class Posterior:
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """The log posterior and its gradient."""
+        check_time()
         value, gradient = self._log_prior(theta)
         K, pull_back = self._evaluate(theta[:-1])
         at_theta = evidence(K, pull_back, float(np.exp(theta[-1])), self._y)

@@ -15,6 +15,7 @@ from app.engine.ask import Ask, Choose, Selection
 from app.engine.lifecycle import expect
 from app.engine.settings import rng_at
 from app.engine.state import State
+from app.engine.time_limit import check_time
 
 LLOYD_ROUNDS = 25
 MOST_ROWS = 20_000
@@ -114,6 +115,7 @@ def _plus_plus(points: FloatArray, size: int, rng: np.random.Generator) -> Float
     chosen = [int(rng.integers(len(points)))]
     nearest = squared_distances(chosen[0])
     while len(chosen) < size:
+        check_time()
         total = np.cumsum(nearest)
         drawn = int(np.searchsorted(total, rng.random() * total[-1])) if total[-1] > 0 else len(chosen)
         chosen.append(min(drawn, len(points) - 1))
@@ -125,6 +127,7 @@ def _lloyd(points: FloatArray, centres: FloatArray) -> FloatArray:
     """Move every centre to the mean of the points nearest to it, until none moves; a centre without points stays."""
     label = np.full(len(points), -1)
     for _ in range(LLOYD_ROUNDS):
+        check_time()
         new_label = _nearest(points, centres)
         if (new_label == label).all():
             break
