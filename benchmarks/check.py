@@ -50,6 +50,7 @@ def run_naive(experiment: Experiment) -> list[list[int]]:
         delta=s.delta,
         q_bar=s.q_bar or 2.0,
         threshold=s.threshold,
+        confidence=s.confidence,
         alpha_per_beta=experiment.exploration * np.sqrt(s.threshold),
     )
     return algorithm_1(problem, s.rule, experiment.first.tolist(), experiment.horizon).batches

@@ -58,9 +58,17 @@ class Experiment:
     def of_the_paper(
         cls, problem: Problem, rule: RuleName, horizon: int, exploration: float, seed: int
     ) -> "Experiment":
-        """λ = ξ², F = 1, δ = 1/T, q̄ = 2, C̃ = 2, and the paper's bandwidth."""
-        kernel = Gaussian(BANDWIDTHS[problem.name])
-        settings = EngineSettings(kernel, lam=NOISE**2, xi=NOISE, F=1.0, delta=1 / horizon, rule=rule, seed=seed)
+        """λ = ξ², F = 1, δ = 1/T, q̄ = 2, C̃ = 2, Theorem 2's beta, and the paper's bandwidth."""
+        settings = EngineSettings(
+            Gaussian(BANDWIDTHS[problem.name]),
+            lam=NOISE**2,
+            xi=NOISE,
+            F=1.0,
+            delta=1 / horizon,
+            rule=rule,
+            confidence="tight",
+            seed=seed,
+        )
         return cls(problem, settings, horizon, exploration)
 
     @property

@@ -81,7 +81,7 @@ def _feedback(made: Run, leverage: FloatArray, batch: IndexArray, measure: Measu
     made.information += float(np.log1p(3 * leverage[batch]).sum())
     measured = np.flatnonzero(made.counts)
     p = np.minimum(1, (made.settings.q_bar or 2.0) * leverage[measured])
-    chances: FloatArray = 1.0 - (1.0 - p) ** made.counts[measured]
+    chances: FloatArray = np.minimum(1.0, made.counts[measured] * p)
     drawn = draw(len(made.batches), measured, chances)
     S = measured[drawn] if drawn.any() else measured[[np.argmax(leverage[measured])]]
     made.batches.append(batch)

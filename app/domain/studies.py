@@ -51,7 +51,7 @@ class Theory:
     q_bar: float | None = 2.0
     threshold: float = 2.0  # C̃
     rule: str | None = None  # by default the algorithm's own
-    confidence: Literal["tight", "paper"] = "tight"
+    confidence: Literal["sharp", "tight", "paper"] = "sharp"
     offset: float = 0.0  # model units are (value − offset) / scale
     scale: float = 1.0
 

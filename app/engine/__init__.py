@@ -23,7 +23,7 @@ Notation (one meaning each, in the whole package; A candidates, dictionary of m 
 
 Use:
 
-    from app.engine import Ask, EngineSettings, beta, choose, design, measure, start
+    from app.engine import Ask, EngineSettings, choose, confidence_bounds, design, measure, start
     from app.engine.kernels import Gaussian
     settings = EngineSettings(kernel=Gaussian(0.5), lam=0.01, xi=0.1, F=1.0)
     state = start(X, settings)
@@ -32,7 +32,7 @@ Use:
     for number in range(1, 6):
         batch = choose(state, Ask(number, max_size=10))
         state = measure(state, batch.picks, [f(x) for x in batch.picks])
-    print("highest lower bound:", (state.mean - beta(state) * state.leverage**0.5).argmax())
+    print("highest lower bound:", confidence_bounds(state)[0].argmax())
 
 Reading order: settings, state, posterior and sweep, dictionary, lifecycle; then confidence, ask, hallucination,
 shortlist, drift, rules, batch; then baselines, algorithms, saving. `stability` holds every numerical rescue, and `rows`
@@ -47,7 +47,7 @@ them. Another order of calls (two reports taken in at once instead of one after 
 from app.engine.algorithms import ALGORITHMS, Algorithm, algorithm_named
 from app.engine.ask import Ask, Selection
 from app.engine.batch import choose, design
-from app.engine.confidence import alpha, beta
+from app.engine.confidence import alpha, beta, confidence_bounds
 from app.engine.lifecycle import add_candidates, expect, measure, revise, start, start_from
 from app.engine.saving import load, save
 from app.engine.settings import EngineSettings, rng_at
@@ -67,6 +67,7 @@ __all__ = [
     "alpha",
     "beta",
     "choose",
+    "confidence_bounds",
     "design",
     "expect",
     "load",

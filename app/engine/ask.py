@@ -1,5 +1,6 @@
 """What is asked of the engine and what it answers: the interface that every algorithm shares."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -44,10 +45,11 @@ class Selection:
     ended: Ended
     ucb: FloatArray
     """(size,) the value for which each was chosen."""
-    ratio_bound: float = 1.0
-    """max_x leverage_fb(x) / leverage(x) was at most this when the last candidate was chosen."""
-    guaranteed: bool = True
-    """Every choice was made with ratio_bound ≤ threshold, so the confidence of the theory holds for it."""
+    ratio_bound: float = math.inf
+    """max_x leverage_fb(x)/leverage(x) was at most this when the last candidate was chosen; inf: nothing bounds it."""
+    guaranteed: bool = False
+    """With probability 1 − delta, f ≤ mean + alpha·√leverage held for all candidates whenever one was chosen: beta is
+    proven for the dictionary, alpha is at least the theory's, and ratio_bound ≤ threshold."""
     alpha: float = 0.0
     degraded: dict[str, int] = field(default_factory=dict)
     """Numerical rescues that were needed; empty if there were none."""

@@ -3,7 +3,6 @@
 They have no rule that could end a batch, so a batch has `min_size` picks, and nothing is guaranteed about it.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -37,7 +36,7 @@ def fixed_size(state: State, ask: Ask, pick_one: PickOne) -> Selection:
         picks.append(number)
         values.append(value)
     ended: Ended = "size" if len(picks) == ask.min_size else "exhausted"
-    return Selection(np.array(picks, dtype=np.int64), ended, np.array(values), ratio_bound=math.inf, guaranteed=False)
+    return Selection(np.array(picks, dtype=np.int64), ended, np.array(values))
 
 
 def highest(values: FloatArray, allowed: BoolArray) -> tuple[int, float]:

@@ -14,7 +14,8 @@ import numpy as np
 from app.arrays import FloatArray, IndexArray
 from app.engine.ask import NO_CANDIDATES, NO_LIMIT, Ask, Ended, Selection
 from app.engine.confidence import alpha as theory_alpha
-from app.engine.rules import rule_of
+from app.engine.confidence import covers
+from app.engine.rules import GlobalRule, ProductRule, Rule, rule_of
 from app.engine.shortlist import Pick, Shortlist
 from app.engine.stability import Rescues
 from app.engine.state import State
@@ -29,23 +30,28 @@ def choose(state: State, ask: Ask | None = None) -> Selection:
     batch.add_pending()
     ended = batch.grow()
     picks, ucb = batch.picks_and_ucb()
-    return Selection(picks, ended, ucb, batch.ratio_bound, batch.guaranteed, alpha, dict(rescues))
+    guaranteed = batch.keeps_to_the_rule and covers(state, alpha)
+    return Selection(picks, ended, ucb, batch.ratio_bound, guaranteed, alpha, dict(rescues))
 
 
 @np.errstate(all="ignore")
 def design(state: State, ask: Ask, parallelism: float = np.inf) -> Selection:
     """Candidates of highest leverage, one after the other, until none exceeds 1/parallelism or max_size is reached.
 
-    `ucb` of the selection is √leverage, for which each was chosen.
+    `ucb` of the selection is √leverage, for which each was chosen. No choice rests on a confidence bound, so nothing is
+    guaranteed; `ratio_bound` is the smaller of the global and the product rule's.
     """
     rescues = Rescues()
     blind = state.replace(mean=np.zeros(len(state.X)), settings=state.settings.replace(hallucination="full"))
     shortlist = Shortlist(blind, 1.0, choice_limits(state, ask), rescues)
+    drift = _DesignDrift(blind)
     for number in np.flatnonzero(state.pending):
+        drift.add(shortlist.look_at(int(number)), int(state.pending[number]))
         shortlist.hallucinate(int(number), int(state.pending[number]))
     picks: list[int] = []
     widths: list[float] = []
     ended: Ended = "size"
+    ratio_bound = drift.bound
     while len(picks) < ask.max_size:
         pick = shortlist.best()
         if pick is None:
@@ -57,14 +63,30 @@ def design(state: State, ask: Ask, parallelism: float = np.inf) -> Selection:
             break
         picks.append(pick.number)
         widths.append(leverage**0.5)
+        ratio_bound = drift.bound
+        drift.add(pick, 1)
         shortlist.take(pick.number, 1)
-    return Selection(np.array(picks, dtype=np.int64), ended, np.array(widths), alpha=1.0, degraded=dict(rescues))
+    numbers = np.array(picks, dtype=np.int64)
+    return Selection(numbers, ended, np.array(widths), ratio_bound, alpha=1.0, degraded=dict(rescues))
 
 
 def choice_limits(state: State, ask: Ask) -> IndexArray:
     """(A,) how often each candidate may be chosen in a batch: 0 for those that are not available."""
     limit = np.full(len(state.X), NO_LIMIT) if ask.limit is None else np.asarray(ask.limit, dtype=np.int64)
     return np.where(state.available, limit, 0)
+
+
+class _DesignDrift:
+    """How far a design's leverages have fallen at most: Lemma 1 and Proposition 1 both hold, so the smaller counts."""
+
+    def __init__(self, state: State) -> None:
+        self._rules: tuple[Rule, ...] = (GlobalRule(state), ProductRule(state))
+        self.bound = 1.0
+
+    def add(self, pick: Pick, n: int) -> None:
+        self.bound = min(rule.bound_if(pick, n) for rule in self._rules)
+        for rule in self._rules:
+            rule.add(pick, n)
 
 
 class _GrowingBatch:
@@ -81,7 +103,8 @@ class _GrowingBatch:
         self.ratio_bound = 1.0
 
     @property
-    def guaranteed(self) -> bool:
+    def keeps_to_the_rule(self) -> bool:
+        """Whether every choice was made under a bound of at most the threshold."""
         return self._rule.holds(self.ratio_bound)
 
     def add_pending(self) -> None:

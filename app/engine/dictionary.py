@@ -2,7 +2,7 @@
 
 After a batch (Algorithm 1, lines 11–16): each past measurement of x enters with probability
 p = min(1, q̄·leverage_fb(x)). A candidate measured n times is therefore a member with probability 1 − (1 − p)ⁿ, and is
-drawn once.
+drawn once. The authors' code lets it in with min(1, n·p), which is never less, so every guarantee stays.
 
 For a history, never at a cost cubic in its length (Lemma 2 without batches). If few distinct candidates were measured,
 their leverages are exact. Otherwise BLESS (Rudi, Calandriello, Carratino, Rosasco 2018) works bottom-up: at a large λ
@@ -22,12 +22,12 @@ import numpy as np
 from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
 from app.engine.settings import EngineSettings, rng_at
-from app.engine.stability import Rescues
+from app.engine.stability import RANK_TOLERANCE, SMALLEST, Rescues
 from app.engine.state import State
 
 SURPLUS = 0.5
 """Lazy: members that lost the draw stay while they are at most this share of the dictionary. When they are more, those
-of the smallest leverage leave until half as many are left."""
+of which the least would be lost leave until half as many are left."""
 
 EXACT_UP_TO = 500
 """Up to this many distinct measured candidates, the leverages of a history are exact."""
@@ -39,6 +39,12 @@ def inclusion_probability(leverage: FloatArray, counts: IndexArray, q_bar: float
     certain = p >= 1
     uncertain: FloatArray = -np.expm1(counts * np.log1p(-np.where(certain, 0.0, p)))
     return np.where(certain & (counts > 0), 1.0, uncertain)
+
+
+def summed_probability(leverage: FloatArray, counts: IndexArray, q_bar: float) -> FloatArray:
+    """min(1, counts·min(1, q̄·leverage))."""
+    summed: FloatArray = np.minimum(1.0, counts * np.minimum(1.0, q_bar * leverage))
+    return summed
 
 
 def oversampling(settings: EngineSettings, measurements: int) -> float:
@@ -56,7 +62,8 @@ def draw(settings: EngineSettings, step: int, leverage: FloatArray, counts: Inde
     if settings.dictionary == "none":
         return measured[:0]
     q_bar = oversampling(settings, int(counts.sum()))
-    probability = inclusion_probability(leverage[measured], counts[measured], q_bar)
+    included = summed_probability if settings.sums_inclusion else inclusion_probability
+    probability = included(leverage[measured], counts[measured], q_bar)
     chance = rng_at(settings.seed, "dictionary", step).random(len(counts))[measured]
     drawn = measured[chance < probability]
     return drawn if len(drawn) else measured[[np.argmax(leverage[measured])]]
@@ -69,16 +76,31 @@ def is_in(numbers: IndexArray, members: IndexArray, size: int) -> BoolArray:
     return np.asarray(flags[numbers])
 
 
-def members_leaving(S: IndexArray, drawn: IndexArray, leverage: FloatArray, resparsify: str) -> BoolArray:
+def members_leaving(state: State, drawn: IndexArray) -> BoolArray:
     """(m,) the members of S that must leave: those that lost the draw; in lazy mode only if they are too many."""
-    lost = ~is_in(S, drawn, len(leverage))
-    surplus = int(lost.sum())
-    if resparsify == "strict":
+    lost = ~is_in(state.S, drawn, len(state.X))
+    surplus, most = int(lost.sum()), int(SURPLUS / 2 * len(lost))
+    if state.settings.resparsify == "strict":
         return lost
-    leaving = np.zeros_like(lost)
-    if surplus > SURPLUS * len(S):
-        smallest_first = np.argsort(np.where(lost, leverage[S], np.inf), kind="stable")
-        leaving[smallest_first[: surplus - int(SURPLUS / 2 * len(S))]] = True
+    if surplus <= SURPLUS * len(lost):
+        return np.zeros_like(lost)
+    return least_lost(sweep.embedding_of(state, state.S), state.counts[state.S], lost, surplus - most)
+
+
+def least_lost(Z_S: FloatArray, counts: IndexArray, candidates: BoolArray, n: int) -> BoolArray:
+    """(m,) n of the candidates, one after the other: the one whose counts·residual without it is the smallest.
+
+    Without member s its residual is 1/(K_SS⁻¹)_ss. Then K_SS⁻¹ loses the direction of s, so a near twin of a member
+    that has left counts in full. A member measured often has a small leverage, and yet most would be lost with it.
+    """
+    half = np.linalg.inv(Z_S)
+    K_inv = half @ half.T
+    leaving = np.zeros_like(candidates)
+    for _ in range(n):
+        loss = np.where(candidates & ~leaving, counts / np.maximum(K_inv.diagonal(), SMALLEST), np.inf)
+        s = int(np.argmin(loss))
+        leaving[s] = True
+        K_inv -= np.outer(K_inv[:, s], K_inv[s] / K_inv[s, s])
     return leaving
 
 
@@ -95,10 +117,16 @@ def dictionary_for_history(state: State, rescues: Rescues) -> IndexArray:
 
 
 def bless(state: State, measured: IndexArray, rescues: Rescues) -> IndexArray:
-    """Members drawn level by level, for λ from κ²·t down to the one in the settings."""
-    lam, counts, t = state.settings.lam, state.counts, int(state.counts.sum())
+    """Members drawn level by level, for λ from κ²·t down to the one in the settings.
+
+    Below RANK_TOLERANCE·κ² the leverages would be rounding errors, and members that only such a level would draw depend
+    on the others to the last digit. The levels end there, and a rescue says so.
+    """
+    counts, t = state.counts, int(state.counts.sum())
     q_bar = oversampling(state.settings, t)
     kappa2 = float(sweep.prior_variance(state, state.X[measured], rescues).max())
+    lam = max(state.settings.lam, RANK_TOLERANCE * kappa2)
+    rescues["history drawn at a larger lambda"] += int(lam > state.settings.lam)
     S, weight = measured[:0], np.zeros(0)
     levels = max(0, int(np.ceil(np.log2(kappa2 * t / lam)))) if kappa2 > 0 else 0
     for level in range(levels, -1, -1):

@@ -134,7 +134,7 @@ def _teach(state: State, new: Measurements, leverage: FloatArray, rescues: Rescu
     """The posterior with new measurements, incrementally if little changes, else from scratch."""
     state = with_counts(state, new)
     drawn = draw(state.settings, state.step, leverage, state.counts)
-    leaving = members_leaving(state.S, drawn, leverage, state.settings.resparsify)
+    leaving = members_leaving(state, drawn)
     D = drawn[~is_in(drawn, state.S, len(state.X))]
     if not leaving.any():
         D = _not_yet_seen(state, D, rescues)

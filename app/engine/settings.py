@@ -36,7 +36,8 @@ class EngineSettings:
     """The confidence bounds fail with at most this probability."""
     threshold: float = 2.0
     rule: RuleName = "global"
-    confidence: Literal["tight", "paper"] = "tight"
+    confidence: Literal["sharp", "tight", "paper"] = "sharp"
+    """sharp holds for any dictionary; tight and paper are the paper's Theorem 2, which needs the theory's q̄."""
     dictionary: Literal["sampled", "all", "none"] = "sampled"
     """sampled (BBKB, BKB), all measured candidates (the GP-UCB family), or none (no model at all)."""
     hallucination: Literal["projected", "full"] = "projected"
@@ -45,6 +46,10 @@ class EngineSettings:
     q_bar: float | None = 2.0
     """Oversampling of the dictionary; None is the theory's 72·threshold·log(4t/δ)."""
     resparsify: Literal["lazy", "strict"] = "lazy"
+    """strict: members that lose the draw leave at once, as in the paper; lazy: while they are few, they stay."""
+    inclusion: Literal["auto", "independent", "summed"] = "auto"
+    """With p for one measurement, a candidate measured n times is drawn with probability 1 − (1 − p)ⁿ (independent),
+    or with min(1, n·p) (summed, as in the authors' code). auto: summed if strict."""
     refresh_every: int = 200
     """The state is computed from scratch after this many incremental updates, which bounds their drift."""
     seed: int = 0
@@ -54,6 +59,11 @@ class EngineSettings:
             value = getattr(self, name)
             if value is not None and not lowest <= value <= highest:
                 raise ValueError(f"{name} must lie between {lowest:g} and {highest:g}")
+
+    @property
+    def sums_inclusion(self) -> bool:
+        """Whether a candidate measured n times is drawn with min(1, n·p)."""
+        return self.inclusion == "summed" or (self.inclusion == "auto" and self.resparsify == "strict")
 
     def replace(self, **changes: Any) -> Self:
         """The same settings with some of them changed."""

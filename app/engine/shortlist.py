@@ -9,7 +9,7 @@ So candidates whose values differ by rounding errors alone are ties, and the sam
 computed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -90,9 +90,7 @@ class Shortlist:
 
     def look_at(self, number: int) -> Pick:
         """Any candidate, as the batch so far leaves it."""
-        point = self._hallucination.points(np.array([number]))
-        fixed = float(point.residual[0]) / self._state.settings.lam
-        return Pick(number, float(self._state.mean[number]), fixed, float(point.projected_leverage[0]))
+        return self._as_pick(self._point(number), 0)
 
     def _process_taken(self) -> None:
         if self._taken:
@@ -134,15 +132,18 @@ class Shortlist:
         return int(slots[np.argmin(self._points.numbers[slots])])
 
     def _pick(self, slot: int) -> Pick:
-        points = self._points
+        pick = self._as_pick(self._points, slot)
+        run = min(self._run(pick, slot), int(self._left[pick.number]))
+        return replace(pick, run=max(1, run))
+
+    def _as_pick(self, points: Points, slot: int) -> Pick:
+        """One of the points; with full hallucination repeats shrink all of its leverage."""
         number = int(points.numbers[slot])
         fixed = float(points.residual[slot]) / self._state.settings.lam
         shrinking = float(points.projected_leverage[slot])
         if self._state.settings.hallucination == "full":
             fixed, shrinking = 0.0, fixed + shrinking
-        pick = Pick(number, float(self._state.mean[number]), fixed, shrinking)
-        run = min(self._run(pick, slot), int(self._left[number]))
-        return Pick(number, pick.mean, fixed, shrinking, max(1, run))
+        return Pick(number, float(self._state.mean[number]), fixed, shrinking)
 
     def _run(self, pick: Pick, slot: int) -> int:
         """How often in a row `pick` is the argmax for certain.

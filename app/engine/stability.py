@@ -27,6 +27,10 @@ SMALLEST = 1e-200
 """A residual below this counts as zero: its square root is still well above the subnormal numbers."""
 
 
+HARMLESS = frozenset({"dependent members left out", "history drawn at a larger lambda"})
+"""Rescues that change no number of a result by more than rounding errors."""
+
+
 class Rescues(Counter[str]):
     """How often each rescue was needed."""
 

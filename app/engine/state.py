@@ -124,8 +124,8 @@ class State:
         return np.flatnonzero(self.counts)
 
     @property
-    def effective_dimension(self) -> float:
-        """tr K(K + λI)⁻¹ over all measurements: Σ_i counts_i leverage(x_i)."""
+    def leverage_sum(self) -> float:
+        """Σ_i counts_i leverage(x_i): tr K(K + λI)⁻¹, the effective dimension, if S holds all measured candidates."""
         return float(self.counts @ self.leverage)
 
     def V_inverse(self, B: FloatArray) -> FloatArray:  # noqa: N802

@@ -221,13 +221,21 @@ def covariance_rows(
 def leverages_given(
     state: State, numbers: IndexArray, S: IndexArray, weight: FloatArray, lam: float, rescues: Rescues
 ) -> FloatArray:
-    """Leverages at λ of some candidates if each member s of S stands for weight_s measurements: (n,)."""
-    C = inverse_cholesky(kernel_rows(state, S, state.X[S], rescues) + np.diag(lam / weight), rescues)
+    """Leverages at λ of some candidates if each member s of S stands for weight_s measurements: (n,).
+
+    By the formulas of the posterior, with V = Σ_s weight_s z_s z_sᵀ + λI. (k(x, x) − k_Sᵀ(K_SS + λ/weight)⁻¹k_S)/λ is
+    the same number, but cancels to nothing where λ is as small as a rounding error of k.
+    """
+    K_SS = kernel_rows(state, S, state.X[S], rescues)
+    kept, L_inv = independent(K_SS, K_SS.diagonal(), Rescues())
+    Z_S = L_inv @ K_SS[kept]
+    H = inverse_cholesky((Z_S * weight) @ Z_S.T + lam * np.eye(len(kept)), rescues)
     leverage = np.empty(len(numbers))
     for block in _blocks(len(numbers), len(S)):
         X = state.X[numbers[block]]
-        seen = _square_sums(C @ kernel_rows(state, S, X, rescues))
-        leverage[block] = not_negative(prior_variance(state, X, rescues) - seen) / lam
+        Z = _triangular_product(L_inv, kernel_rows(state, S[kept], X, rescues))
+        residual = not_negative(prior_variance(state, X, rescues) - (Z**2).sum(axis=0))
+        leverage[block] = residual / lam + _square_sums(_triangular_product(H, Z))
     return leverage
 
 

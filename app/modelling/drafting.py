@@ -71,7 +71,7 @@ def _first(model: Model, size: BatchSize) -> Selection:
     if configuration.theory is not None:
         return design(state, ask)
     picks = first_batch(state, count, _cells(model), configuration.seed)
-    return Selection(picks, "size" if len(picks) == count else "exhausted", np.zeros(len(picks)), guaranteed=False)
+    return Selection(picks, "size" if len(picks) == count else "exhausted", np.zeros(len(picks)))
 
 
 def _next(model: Model, size: BatchSize) -> Selection:
@@ -119,7 +119,7 @@ def _record(model: Model, predictor: Predictor, batch: Selection) -> BatchRecord
         alpha=float(batch.alpha),
         beta=float(beta(state)),
         dictionary=len(state.S),
-        effective_dimension=float(state.effective_dimension),
+        effective_dimension=float(state.leverage_sum),
         ratio_bound=float(batch.ratio_bound) if math.isfinite(batch.ratio_bound) else None,
         regret_bound=certificate.regret_bound if certificate else None,
         degraded=dict(batch.degraded),

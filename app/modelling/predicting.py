@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from app.arrays import Array
 from app.domain.predictions import BestPredicted, Certificate, Insight, Prediction
-from app.engine import beta
+from app.engine import confidence_bounds
 from app.engine.auto import is_noisy, recommended
 from app.modelling.engine_settings import auto_options
 from app.modelling.model import Model
@@ -85,10 +85,10 @@ class Predictor:
         """The recommended candidate and the bound on the regret; None if nothing is known yet."""
         if not self._has_posterior:
             return None
-        state, radius = self._state, self._radius
-        eligible = np.flatnonzero(state.available) if state.available.any() else np.arange(len(radius))
+        state, (low, high) = self._state, self._model_bounds
+        eligible = np.flatnonzero(state.available) if state.available.any() else np.arange(len(low))
         number = self._recommended(eligible)
-        highest, lowest = float((state.mean + radius)[eligible].max()), float(state.mean[number] - radius[number])
+        lowest, highest = float(low[number]), float(high[eligible].max())
         lower, upper = self._bounds
         return Certificate(
             recommended=number,
@@ -112,27 +112,25 @@ class Predictor:
         if model.fit is not None:
             noisy = is_noisy(model.fit, model.observed, auto_options(model.ledger.configuration))
             best = recommended(model.state, model.fit, model.observed, noisy, eligible)
-        return int(eligible[np.argmax((self._state.mean - self._radius)[eligible])]) if best is None else best
+        return int(eligible[np.argmax(self._model_bounds[0][eligible])]) if best is None else best
 
     @cached_property
-    def _radius(self) -> Array:
-        """(A,) half the width of the bounds, in model units.
+    def _model_bounds(self) -> tuple[Array, Array]:
+        """Lower and upper bounds, (A,) each, in model units.
 
-        Theory: beta·√leverage (Theorem 2). Auto: z·std with z = Φ⁻¹(1 − δ/2A), which by the union bound a Gaussian
-        process with the fitted kernel and noise respects for all candidates at once.
+        Theory: the engine's confidence bounds. Auto: mean ∓ z·std with z = Φ⁻¹(1 − δ/2A), which by the union bound a
+        Gaussian process with the fitted kernel and noise respects for all candidates at once.
         """
         state = self._state
         if self._model.fit is None:
-            theory: Array = beta(state) * np.sqrt(state.leverage)
-            return theory
+            return confidence_bounds(state)
         z = -float(ndtri(state.settings.delta / (2 * len(state.X))))
-        bayes: Array = z * np.sqrt(state.variance)
-        return bayes
+        radius = z * np.sqrt(state.variance)
+        return state.mean - radius, state.mean + radius
 
     @cached_property
     def _bounds(self) -> tuple[Array, Array]:
-        to_user, mean = self._model.objective.to_user, self._state.mean
-        one_side, other_side = to_user(mean - self._radius), to_user(mean + self._radius)
+        one_side, other_side = map(self._model.objective.to_user, self._model_bounds)
         return np.minimum(one_side, other_side), np.maximum(one_side, other_side)
 
     def _assumptions(self) -> tuple[str, ...]:

@@ -59,7 +59,9 @@ Watch = Callable[[State, Trace], None]
 def settings_of(cell: Cell, noise: float) -> EngineSettings:
     """λ = ξ², F = 1, δ = 1/T, q̄ = 2, C̃ = 2, and what the system insists on."""
     kernel = Gaussian(cell.bandwidth)
-    wanted = EngineSettings(kernel, lam=noise**2, xi=noise, F=1.0, delta=1 / HORIZON, q_bar=2.0, seed=cell.repetition)
+    wanted = EngineSettings(
+        kernel, lam=noise**2, xi=noise, F=1.0, delta=1 / HORIZON, q_bar=2.0, confidence="tight", seed=cell.repetition
+    )
     return SYSTEMS[cell.system].algorithm.settings(wanted)
 
 

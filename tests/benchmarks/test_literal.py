@@ -35,6 +35,7 @@ def test_the_literal_form_chooses_what_the_dense_oracle_chooses(rule: RuleName, 
         lambda step, measured, chances: draw(step, np.array(measured), chances).tolist(),
         lam=0.01,
         xi=0.05,
+        confidence="tight",
     )
     made = literal.run(problem.X, settings, measure, draw, np.array([3, 7]), HORIZON)
     expected = algorithm_1(oracle, rule, [3, 7], HORIZON)

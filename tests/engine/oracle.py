@@ -92,6 +92,21 @@ def beta(chosen_leverages: Sequence[float], lam: float, xi: float, delta: float,
     return float(2 * xi * np.sqrt(information + np.log(1 / delta)) + (1 + np.sqrt(2)) * np.sqrt(lam) * F)
 
 
+def sharp_beta(K: Array, S: Rows, rows: Rows, lam: float, xi: float, delta: float, F: float) -> float:
+    """ξ √(log det(I + K̃_t/λ) + Σ_x log(1 + h_x/λ) + 2 log(1/δ)) + F √(largest eigenvalue of the matrix of the bias).
+
+    h_x = n_x (k(x, x) − ‖z(x)‖²) over the distinct x with n_x measurements, T = Σ_x h_x; the matrix of the bias is
+    [[λ, √(λT)], [√(λT), λ + T]].
+    """
+    Z = embedding(K, S)
+    Z_t = Z[list(rows)]
+    unseen = [rows.count(x) * max(0.0, float(K[x, x] - Z[x] @ Z[x])) for x in set(rows) - set(S)]
+    information = np.linalg.slogdet(np.eye(len(rows)) + Z_t @ Z_t.T / lam)[1] + sum(np.log(1 + np.array(unseen) / lam))
+    T = float(sum(unseen))
+    bias = np.linalg.eigvalsh([[lam, np.sqrt(lam * T)], [np.sqrt(lam * T), lam + T]])[-1]
+    return float(xi * np.sqrt(information + 2 * np.log(1 / delta)) + F * np.sqrt(bias))
+
+
 def exact_ratio(K: Array, rows: Rows, batch: Rows, lam: float) -> Array:
     """σ²_fb(x) / σ²_t(x) of the Gaussian process, (A,)."""
     before = exact_posterior(K, rows, np.zeros(len(rows)), lam).leverage
@@ -133,6 +148,11 @@ def product_bound(K: Array, S: Rows, rows: Rows, batch: Rows, lam: float) -> flo
     for s, x in enumerate(batch):
         bound *= 1 + nystrom_leverage(K, S, [*rows, *batch[:s]], lam)[x]
     return bound
+
+
+def summed_inclusion(leverage: float, q_bar: float, times: int) -> float:
+    """What the authors' code draws with: min(1, times·p)."""
+    return min(1.0, times * min(1.0, q_bar * leverage))
 
 
 def inclusion(leverage: float, q_bar: float, times: int) -> float:

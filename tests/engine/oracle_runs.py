@@ -32,6 +32,8 @@ class Problem:
     delta: float = 0.1
     q_bar: float = 2.0
     threshold: float = 2.0
+    confidence: str = "sharp"
+    """Or Theorem 2, under any other name."""
     alpha_per_beta: float | None = None
     """None: √threshold, the tight one; the paper has threshold itself."""
 
@@ -63,13 +65,22 @@ def _batch(problem: Problem, run: Run, rule: str, room: int) -> list[int]:
     mean = oracle.nystrom_posterior(problem.K, run.S, run.rows, run.y, problem.lam).mean
     run.alphas.append(_alpha(problem, run))
     batch: list[int] = []
+    quantum = 0.0
     while len(batch) < room:
         S = _in_force(problem, run, batch)
         leverage = oracle.nystrom_leverage(problem.K, S, [*run.rows, *batch], problem.lam)
-        batch.append(int(np.argmax(mean + run.alphas[-1] * np.sqrt(np.maximum(leverage, 0)))))
+        ucb = mean + run.alphas[-1] * np.sqrt(np.maximum(leverage, 0))
+        quantum = quantum or nine_digits(ucb, mean)
+        batch.append(int(np.argmax(np.rint(ucb / quantum))))
         if not continues(problem, run, rule, batch):
             break
     return batch
+
+
+def nine_digits(ucb: Array, mean: Array) -> float:
+    """UCBs are compared in multiples of this throughout a batch (decision 14); the smallest number wins a tie."""
+    top = int(np.argmax(ucb))
+    return float(1e-9 * (2 * abs(mean[top]) + abs(ucb[top])))
 
 
 def continues(problem: Problem, run: Run, rule: str, batch: Sequence[int]) -> bool:
@@ -110,7 +121,7 @@ def _dictionary(problem: Problem, run: Run, leverage: Array) -> list[int]:
     measured = sorted(set(run.rows))
     if problem.draw is None:
         return measured
-    chances = [oracle.inclusion(leverage[x], problem.q_bar, run.rows.count(x)) for x in measured]
+    chances = [oracle.summed_inclusion(leverage[x], problem.q_bar, run.rows.count(x)) for x in measured]
     drawn = problem.draw(len(run.batches), measured, np.array(chances))
     S = [x for x, chosen in zip(measured, drawn, strict=True) if chosen]
     return S or [max(measured, key=lambda x: (leverage[x], -x))]
@@ -118,18 +129,21 @@ def _dictionary(problem: Problem, run: Run, leverage: Array) -> list[int]:
 
 def _alpha(problem: Problem, run: Run) -> float:
     factor = np.sqrt(problem.threshold) if problem.alpha_per_beta is None else problem.alpha_per_beta
-    return float(factor * oracle.beta(run.chosen_leverages, problem.lam, problem.xi, problem.delta, problem.F))
+    constants = problem.lam, problem.xi, problem.delta, problem.F
+    if problem.confidence == "sharp":
+        return float(factor * oracle.sharp_beta(problem.K, run.S, run.rows, *constants))
+    return float(factor * oracle.beta(run.chosen_leverages, *constants))
 
 
 def gp_bucb(problem: Problem, start: Sequence[int], horizon: int) -> list[list[int]]:
-    """GP-BUCB (Desautels and others, adaptive) on the exact process: an independent loop, with this paper's beta."""
+    """GP-BUCB (Desautels and others, adaptive) on the exact process: an independent loop, with the sharp beta."""
     K, lam = problem.K, problem.lam
     rows, batches = list(start), [list(start)]
     y = [problem.measure(x, t) for t, x in enumerate(rows)]
-    chosen = [float(K[x, x] / lam) for x in rows]
     while len(rows) < horizon:
         before = oracle.exact_posterior(K, rows, y, lam)
-        alpha = np.sqrt(problem.threshold) * oracle.beta(chosen, lam, problem.xi, problem.delta, problem.F)
+        beta = oracle.sharp_beta(K, sorted(set(rows)), rows, lam, problem.xi, problem.delta, problem.F)
+        alpha = np.sqrt(problem.threshold) * beta
         batch: list[int] = []
         product = 1.0
         while product <= problem.threshold and len(rows) + len(batch) < horizon:
@@ -137,7 +151,6 @@ def gp_bucb(problem: Problem, start: Sequence[int], horizon: int) -> list[list[i
             sigma2 = oracle.exact_posterior(K, joined, np.zeros(len(joined)), lam).leverage
             batch.append(int(np.argmax(before.mean + alpha * np.sqrt(sigma2))))
             product *= 1 + sigma2[batch[-1]]
-        chosen += [float(before.leverage[x]) for x in batch]
         y += [problem.measure(x, len(rows) + s) for s, x in enumerate(batch)]
         rows += batch
         batches.append(batch)

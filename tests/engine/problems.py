@@ -48,6 +48,7 @@ class Lab:
             delta=s.delta,
             q_bar=s.q_bar or 2.0,
             threshold=s.threshold,
+            confidence=s.confidence,
         )
 
     def begin(self, first: list[int]) -> State:
@@ -108,7 +109,7 @@ def switched_off(state: State, numbers: ArrayLike) -> State:
 
 
 def confidence_bounds(state: State) -> tuple[FloatArray, FloatArray]:
-    """What Theorem 2 says of every candidate: mean ∓ beta·√leverage, (A,) each."""
+    """Without what the norm alone says: mean ∓ beta·√leverage, (A,) each."""
     radius = beta(state) * np.sqrt(state.leverage)
     return state.mean - radius, state.mean + radius
 

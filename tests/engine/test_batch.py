@@ -134,7 +134,7 @@ def test_pending_candidates_shrink_the_leverage_but_not_the_mean() -> None:
 @pytest.mark.parametrize("rule", ["global", "local", "exact", "product"])
 def test_pending_candidates_are_the_first_members_of_the_batch_for_every_rule(rule: str) -> None:
     made = lab(rule=rule, lam=2.0)
-    state, _ = made.run([0, 1, 2], 60)
+    state, _ = made.run([0, 1, 2], 120)
     alone = choose(state)
     begun = expect(state, alone.picks[:-1])
     rest = choose(begun, Ask(alpha=alone.alpha))
@@ -207,3 +207,11 @@ def test_the_ucb_of_a_batch_is_what_each_candidate_was_chosen_for() -> None:
     for step, number in enumerate(batch.picks):
         ucb = naive_ucb(state, batch.picks[:step].tolist(), batch.alpha)
         assert batch.ucb[step] == pytest.approx(ucb[number])
+
+
+def test_pending_repeats_of_one_candidate_are_counted_as_full_hallucination_sees_them() -> None:
+    """A measured candidate teaches all about itself: six pending repeats are a factor of 1 + 6·leverage."""
+    made = lab(lam=1.0, rule="product", dictionary="all", hallucination="full", threshold=10.0)
+    state = expect(start(made.X, made.settings), [3], [6])
+    batch = choose(state, Ask(max_size=1))
+    assert batch.ratio_bound == pytest.approx(1 + 6 * made.K[3, 3])

@@ -1,16 +1,19 @@
-"""Theorem 2: beta, and the bounds mean ∓ beta·√leverage made of it."""
+"""beta of each confidence, the bounds made of it, and how often they hold."""
 
 import numpy as np
 import pytest
 
-from app.engine import Ask, EngineSettings, beta, choose, measure, start
-from app.engine.kernels import Gaussian
+from app.engine import Ask, EngineSettings, State, beta, choose, design, expect, measure, start, start_from
+from app.engine import confidence_bounds as cut_bounds
+from app.engine.kernels import Gaussian, Kernel, Matern
 from tests.engine import oracle, oracle_runs
 from tests.engine.problems import confidence_bounds, lab
 
+XI, DELTA = 0.1, 0.05
+
 
 def test_theorem_2_beta_is_the_running_sum_over_the_leverages_of_each_batch_start() -> None:
-    made = lab()
+    made = lab(confidence="tight")
     state, _ = made.run([0, 1], 80)
     s, run = made.settings, oracle_runs.algorithm_1(made.oracle(), "global", [0, 1], 80)
     assert beta(state) == pytest.approx(oracle.beta(run.chosen_leverages, s.lam, s.xi, s.delta, s.F), rel=1e-6)
@@ -45,3 +48,133 @@ def test_the_highest_upper_less_the_highest_lower_bound_falls_as_measurements_co
         return float(upper.max() - lower.max())
 
     assert regret_bound(2000) < regret_bound(20) / 2
+
+
+def test_sharp_beta_is_the_dense_formula() -> None:
+    made = lab(q_bar=0.5)
+    state, _ = made.run([0, 1], 80)
+    s, rows = made.settings, np.repeat(np.arange(40), state.counts).tolist()
+    expected = oracle.sharp_beta(made.K, state.S.tolist(), rows, s.lam, s.xi, s.delta, s.F)
+    assert beta(state) == pytest.approx(expected, rel=1e-6)
+
+
+def test_sharp_beta_is_at_most_its_plain_form() -> None:
+    """xi·√(log det(V/λ) + T/λ + 2 log(1/δ)) + (√λ + √T)·F."""
+    for q_bar in (1e-9, 0.5, 2.0):
+        state, _ = lab(q_bar=q_bar).run([0, 1], 80)
+        s, T = state.settings, float(state.counts @ state.residual)
+        logdet = np.linalg.slogdet(state.G / s.lam + np.eye(len(state.S)))[1]
+        plain = s.xi * np.sqrt(logdet + T / s.lam + 2 * np.log(1 / s.delta)) + (np.sqrt(s.lam) + np.sqrt(T)) * s.F
+        assert beta(state) <= plain * (1 + 1e-9)
+
+
+def _function(kernel: Kernel, X: np.ndarray, F: float, rng: np.random.Generator) -> np.ndarray:
+    """A function of norm F, from the candidates' own kernel columns."""
+    K = kernel.matrix(X, X)
+    weights = rng.standard_normal(len(X)) * (rng.random(len(X)) < 0.5) + 1e-9
+    f: np.ndarray = K @ weights * (F / np.sqrt(weights @ K @ weights))
+    return f
+
+
+def _holds(state: State, f: np.ndarray) -> bool:
+    lower, upper = cut_bounds(state)
+    slack = 1e-9 * np.abs(f).max()
+    return bool((lower <= f + slack).all() and (f <= upper + slack).all())
+
+
+def _counterexample(confidence: str, seed: int) -> bool:
+    """Two candidates with a long history, of which the dictionary sees one: Theorem 2's beta fails here."""
+    X, kernel, rng = np.array([[0.0], [1.0]]), Gaussian(0.85), np.random.default_rng(seed)
+    f, counts = _function(kernel, X, 10.0, rng), np.array([50, 50])
+    sums = counts * f + XI * np.sqrt(counts) * rng.standard_normal(2)
+    settings = EngineSettings(kernel, lam=XI**2, xi=XI, F=10.0, confidence=confidence, seed=seed)  # type: ignore[arg-type]
+    return _holds(start_from(X, settings, counts, sums), f)
+
+
+def _small_study(confidence: str, seed: int, q_bar: float | None) -> bool:
+    """A few batches of a random study, a history, pending measurements; whether the bounds held all the time."""
+    rng = np.random.default_rng(seed)
+    A, F = int(rng.integers(2, 15)), float(10 ** rng.uniform(-0.5, 1))
+    X = rng.random((A, int(rng.integers(1, 3))))
+    kernel: Kernel = Gaussian(rng.uniform(0.1, 1.0)) if seed % 2 else Matern(rng.uniform(0.2, 1.0), 1.5)
+    f = _function(kernel, X, F, rng)
+    lam = XI**2 * 10 ** rng.uniform(-2, 2)
+    counts = rng.integers(0, 30, A) * (seed % 3 == 0)
+    sums = counts * f + XI * np.sqrt(counts) * rng.standard_normal(A)
+    settings = EngineSettings(kernel, lam, XI, F, DELTA, confidence=confidence, q_bar=q_bar, seed=seed)  # type: ignore[arg-type]
+    state, held = start_from(X, settings, counts, sums), True
+    for number in range(1, 5):
+        batch = choose(state, Ask(number, max_size=8))
+        held &= _holds(state, f)
+        state = expect(state, batch.picks)
+        reported = batch.picks[: len(batch.picks) // 2 + 1]
+        state = measure(state, reported, f[reported] + XI * rng.standard_normal(len(reported)))
+    return held and _holds(state, f)
+
+
+def test_the_sharp_bounds_hold_where_theorem_2_fails() -> None:
+    assert sum(not _counterexample("tight", seed) for seed in range(100)) > 100 * DELTA
+    assert all(_counterexample("sharp", seed) for seed in range(300))
+
+
+@pytest.mark.parametrize("q_bar", [1e-9, 0.5, 2.0, None])
+def test_the_sharp_bounds_hold_in_small_random_studies(q_bar: float | None) -> None:
+    assert all(_small_study("sharp", seed, q_bar) for seed in range(250))
+
+
+@pytest.mark.parametrize("confidence", ["tight", "paper"])
+def test_the_bounds_of_theorem_2_hold_with_the_oversampling_that_they_need(confidence: str) -> None:
+    assert all(_small_study(confidence, seed, None) for seed in range(250))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bounds_never_exceed_what_the_norm_alone_says(seed: int) -> None:
+    state, _ = lab(seed, A=30, F=0.3).run([0, 1], 20)
+    lower, upper = cut_bounds(state)
+    assert np.abs(np.concatenate((lower, upper))).max() <= 0.3 * (1 + 1e-12)
+    assert (lower <= upper).all()
+    lowest, highest = cut_bounds(state, (0.0, 0.1))
+    assert lowest.min() >= 0.0
+    assert highest.max() <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, True),
+        ({"confidence": "tight"}, False),
+        ({"confidence": "paper", "q_bar": 1e-9}, False),
+        ({"confidence": "tight", "q_bar": None}, True),
+        ({"confidence": "tight", "dictionary": "all"}, True),
+        ({"q_bar": 1e-9}, True),
+    ],
+    ids=str,
+)
+def test_a_batch_is_guaranteed_only_where_its_bounds_are_proven(settings: dict[str, object], expected: bool) -> None:
+    state, _ = lab(**settings).run([0, 1], 20)
+    assert choose(state, Ask()).guaranteed is expected
+
+
+def test_an_alpha_below_the_theorys_guarantees_nothing() -> None:
+    state, _ = lab().run([0, 1], 20)
+    own = choose(state, Ask()).alpha
+    assert choose(state, Ask(alpha=own)).guaranteed
+    assert choose(state, Ask(alpha=1.1 * own)).guaranteed
+    assert not choose(state, Ask(alpha=0.9 * own)).guaranteed
+
+
+def test_values_that_had_to_be_clipped_guarantee_nothing() -> None:
+    made = lab()
+    state = measure(start(made.X, made.settings), [0, 1], [1e300, 1.0])
+    assert not choose(state, Ask()).guaranteed
+
+
+def test_a_design_reports_how_far_it_drifted_and_guarantees_nothing() -> None:
+    made = lab(lam=0.5)
+    state = start(made.X, made.settings)
+    batch = design(state, Ask(max_size=8))
+    assert not batch.guaranteed
+    before = oracle.exact_posterior(made.K, [], [], 0.5).leverage
+    last = oracle.exact_posterior(made.K, batch.picks[:-1].tolist(), np.zeros(7), 0.5).leverage
+    assert (before / last).max() <= batch.ratio_bound <= 1 + 7 / 0.5
+    assert design(state, Ask(max_size=1)).ratio_bound == 1.0

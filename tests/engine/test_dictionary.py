@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from app.engine import Ask, EngineSettings, choose, lifecycle, measure, start, start_from
+from app.engine import Ask, EngineSettings, choose, design, lifecycle, measure, start, start_from
 from app.engine.dictionary import (
     EXACT_UP_TO,
     SURPLUS,
     bless,
     draw,
     inclusion_probability,
+    least_lost,
     members_leaving,
     oversampling,
+    summed_probability,
 )
 from app.engine.kernels import Gaussian
 from app.engine.posterior import from_scratch
@@ -53,11 +55,73 @@ def test_probabilities_are_those_of_the_start_of_the_batch() -> None:
 
 
 def test_strict_members_are_the_drawn_ones_and_lazy_ones_include_them() -> None:
-    S, drawn, leverage = np.arange(10), np.array([0, 1, 2, 30]), np.linspace(1, 0, 31)
-    assert (~members_leaving(S, drawn, leverage, "strict")).nonzero()[0].tolist() == [0, 1, 2]
-    assert not members_leaving(S, np.arange(int(10 * (1 - SURPLUS))), leverage, "lazy").any()
-    stay = ~members_leaving(S, drawn, leverage, "lazy")
-    assert stay.nonzero()[0].tolist() == [0, 1, 2, 3, 4]
+    made = lab(dictionary="all")
+    state = measure(start(made.X, made.settings), np.arange(10), made.f[:10], np.arange(1, 11))
+    strict, lazy = (state.replace(settings=made.settings.replace(resparsify=mode)) for mode in ("strict", "lazy"))
+    drawn = np.array([0, 1, 2, 30])
+    assert state.S[~members_leaving(strict, drawn)].tolist() == [0, 1, 2]
+    assert not members_leaving(lazy, np.arange(int(10 * (1 - SURPLUS)))).any()
+    stay = state.S[~members_leaving(lazy, drawn)]
+    assert set(stay) >= {0, 1, 2}
+    assert len(stay) == 3 + int(SURPLUS / 2 * 10)
+
+
+def test_the_members_of_which_least_would_be_lost_leave_first() -> None:
+    """Not those of the smallest leverage, which are the best measured; and only one of two near twins."""
+    X = np.array([[0.0], [0.01], [1.0], [2.0], [3.0]])
+    K = Gaussian(0.3).matrix(X, X)
+    counts, everyone = np.array([6, 5, 1, 100, 2]), np.ones(5, dtype=bool)
+    left = [least_lost(np.linalg.cholesky(K).T, counts, everyone, n).nonzero()[0].tolist() for n in (1, 2, 3)]
+    assert left == [[1], [1, 2], [1, 2, 4]]
+    residual = 1 / np.linalg.inv(K).diagonal()
+    assert residual[0] < 0.1 < residual[2]
+
+
+def test_after_a_design_for_fifty_no_batch_is_below_a_third_of_that() -> None:
+    rng = np.random.default_rng(0)
+    X, f = rng.standard_normal((1500, 4)), np.sin(rng.standard_normal(1500))
+    state = start(X, EngineSettings(Gaussian(6.0), lam=1e-3, xi=0.03))
+    first = design(state, Ask(max_size=2000), parallelism=50).picks
+    state = measure(state, first, f[first])
+    sizes = []
+    for number in range(1, 31):
+        picks = choose(state, Ask(number, max_size=500)).picks
+        state = measure(state, picks, f[picks])
+        sizes.append(len(picks))
+    assert min(sizes) >= 50 / 3
+
+
+def test_summed_inclusion_is_never_below_independent_inclusion() -> None:
+    leverage, counts = np.array([0.01, 0.2, 0.3, 7.0, 0.4]), np.array([1, 3, 10, 1, 0])
+    summed = summed_probability(leverage, counts, 2.0)
+    np.testing.assert_allclose(summed, [0.02, 1.0, 1.0, 1.0, 0.0])
+    assert (summed >= inclusion_probability(leverage, counts, 2.0) - 1e-12).all()
+    settings = EngineSettings(Gaussian(1.0))
+    assert not settings.sums_inclusion
+    assert settings.replace(resparsify="strict").sums_inclusion
+    assert not settings.replace(resparsify="strict", inclusion="independent").sums_inclusion
+    drawn = [draw(settings.replace(inclusion="summed"), step, leverage, counts) for step in range(50)]
+    assert all(np.isin([1, 2, 3], S).all() for S in drawn)
+
+
+@pytest.mark.parametrize("lam", [1e-14, 1e-16, 1e-18, 1e-30])
+def test_a_history_at_a_tiny_lambda_loses_no_candidate(lam: float) -> None:
+    """Taken in at once or by `measure`, the same results give the same means."""
+    X = np.linspace(0, 1, 12)[:, None]
+    f, counts = np.sin(5 * X[:, 0]), np.ones(12, dtype=np.int64)
+    settings = EngineSettings(Gaussian(0.1), lam=lam, xi=0.0, seed=1)
+    whole = start_from(X, settings, counts, f)
+    taken_in = measure(start(X, settings), np.arange(12), f)
+    np.testing.assert_allclose(whole.mean, f, atol=1e-9)
+    np.testing.assert_allclose(whole.mean, taken_in.mean, atol=1e-9)
+
+
+def test_a_long_history_at_a_tiny_lambda_says_that_it_was_drawn_at_a_larger_one() -> None:
+    X = np.linspace(0, 1, EXACT_UP_TO + 100)[:, None]
+    f, counts = np.sin(5 * X[:, 0]), np.ones(len(X), dtype=np.int64)
+    state = start_from(X, EngineSettings(Gaussian(0.2), lam=1e-20, xi=0.0), counts, f)
+    assert state.rescues["history drawn at a larger lambda"] == 1
+    np.testing.assert_allclose(state.mean, f, atol=1e-5)
 
 
 def test_a_twin_of_a_member_that_leaves_takes_its_place() -> None:

@@ -69,7 +69,7 @@ def test_effective_dimension_is_the_trace_of_k_over_k_plus_lambda() -> None:
     state = start_from(made.X, made.settings, *history(made, 1))
     rows, _ = rows_and_values(state)
     expected = oracle.effective_dimension(made.K, rows, made.settings.lam)
-    assert state.effective_dimension == pytest.approx(expected)
+    assert state.leverage_sum == pytest.approx(expected)
 
 
 @given(labs(q_bar=0.3), st.integers(0, 100))

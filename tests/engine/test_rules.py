@@ -73,7 +73,7 @@ def test_batches_of_global_are_at_most_those_of_local_and_those_of_exact(seed: i
 
 
 def test_the_sharper_rules_are_worth_their_price() -> None:
-    state, _ = lab(1, A=100, lam=0.5).run([0, 1], 100)
+    state, _ = lab(1, A=100, lam=0.5, confidence="tight", inclusion="independent").run([0, 1], 100)
     sizes = [
         len(choose(state.replace(settings=state.settings.replace(rule=rule)), Ask(alpha=3.0)).picks)
         for rule in ("global", "local", "exact")

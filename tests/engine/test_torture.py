@@ -30,7 +30,7 @@ def assert_sound(state: State) -> None:
     assert (state.projected_leverage >= 0).all()
     lower, upper = confidence_bounds(state)
     assert np.isfinite([beta(state), lower.max(), upper.max(), upper.max() - lower.max()]).all()
-    assert np.isfinite(state.effective_dimension)
+    assert np.isfinite(state.leverage_sum)
 
 
 def live(X: np.ndarray, values: np.ndarray, chosen: EngineSettings) -> State:

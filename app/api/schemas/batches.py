@@ -65,7 +65,9 @@ class BatchBrief(Shape):
     alpha: float
     beta: float
     dictionary: int
-    effective_dimension: float
+    effective_dimension: float = Field(
+        description="Sum of the leverages of all results. It is the effective dimension if the model is exact."
+    )
     regret_bound: float | None
     degraded: dict[str, int] = Field(description="Numerical rescues that were needed.")
     seconds: float

@@ -33,7 +33,10 @@ class TheorySettings(Request):
     rule: Literal["global", "local", "exact", "product", "sequential"] | None = Field(
         default=None, description="When a batch ends; by default the algorithm's own rule."
     )
-    confidence: Literal["tight", "paper"] = Field(default="tight", description="Width of the bounds inside a batch.")
+    confidence: Literal["sharp", "tight", "paper"] = Field(
+        default="sharp",
+        description="The bounds: sharp holds with any q̄; tight and paper are the paper's, which need the theory's q̄.",
+    )
     offset: float = Field(default=0.0, description="The model sees (value − offset) / scale.")
     scale: Positive = Field(default=1.0, description="The model sees (value − offset) / scale.")
 

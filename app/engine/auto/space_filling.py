@@ -53,7 +53,7 @@ def fill_cells_then_choose(choose: Choose, state: State, ask: Ask, cells: int, s
     picks = empty_cell_centres(state, cells, seed)[: ask.max_size]
     if len(picks) == 0:
         return choose(state, ask)
-    filled = Selection(picks, "size", np.zeros(len(picks)), guaranteed=False, space_filling=len(picks))
+    filled = Selection(picks, "size", np.zeros(len(picks)), space_filling=len(picks))
     if len(picks) == ask.max_size:
         return replace(filled, alpha=ask.alpha or 0.0)
     rest = choose(expect(state, picks), _rest_of(ask, picks))
