@@ -7,7 +7,7 @@ from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
 from app.engine.confidence import information_bound
 from app.engine.dictionary import dictionary_for_history, draw, is_in, members_leaving
-from app.engine.posterior import Measurements, downdate, from_scratch, update, with_counts
+from app.engine.posterior import Measurements, downdate, from_scratch, has_drifted, update, with_counts
 from app.engine.settings import EngineSettings
 from app.engine.stability import RANK_TOLERANCE, Rescues, clip_extremes
 from app.engine.state import Rows, State
@@ -141,7 +141,8 @@ def _teach(state: State, new: Measurements, leverage: FloatArray, rescues: Rescu
     if _much_changes(state, len(new.numbers), leaving, len(D)):
         return from_scratch(state, np.union1d(state.S[~leaving], D), rescues)
     state = downdate(state, leaving, rescues)
-    return update(state, new, _not_yet_seen(state, D, rescues), rescues)
+    state = update(state, new, _not_yet_seen(state, D, rescues), rescues)
+    return from_scratch(state, state.S, rescues) if has_drifted(state, rescues) else state
 
 
 def _not_yet_seen(state: State, D: IndexArray, rescues: Rescues) -> IndexArray:

@@ -32,8 +32,18 @@ from scipy import linalg
 
 from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
-from app.engine.stability import Rescues, independent, inverse_cholesky
+from app.engine.stability import Rescues, independent, inverse_cholesky, not_negative
 from app.engine.state import State
+
+PROBES = 32
+STRIDE = 7919
+"""Candidates looked at by `drift`, and how far they move on from one update to the next."""
+
+DRIFT_TOLERANCE = 1e-6
+"""Leverages may drift by this share of themselves before everything is computed from scratch."""
+
+ROUNDING = 128 * float(np.finfo(float).eps)
+"""As a share of k(x, x)/λ: two computations from scratch may differ by this."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,22 @@ def downdate(state: State, leaving: BoolArray, rescues: Rescues) -> State:
     H = _inverse_factor(state, G, rescues)
     swept = sweep.downdate(state, U, lost, Y, mix)
     return swept.replace(S=state.S[~leaving], G=G, H=H, w=(rotate @ state.w)[:stay])
+
+
+def has_drifted(state: State, rescues: Rescues) -> bool:
+    """Whether updates have moved a leverage by more than DRIFT_TOLERANCE of it and the rounding errors of k(x, x)/λ.
+
+    PROBES candidates are computed anew from Z and H, others after every update. The error of Z itself counts as what
+    it does to the leverage.
+    """
+    A, lam = len(state.X), state.settings.lam
+    probes = np.unique((np.arange(PROBES) * A // PROBES + state.updates * STRIDE) % A)
+    z, k = sweep.embedding_of(state, probes), sweep.prior_variance(state, state.X[probes], rescues)
+    K_S = sweep.kernel_rows(state, state.S, state.X[probes], rescues)
+    wrong = np.abs(sweep.embedding_of(state, state.S).T @ z - K_S).max(axis=0, initial=0.0)
+    fresh = not_negative(k - (z**2).sum(axis=0)) / lam + ((state.H @ z) ** 2).sum(axis=0)
+    error = np.abs(state.leverage[probes] - fresh) + wrong / lam
+    return bool((error > DRIFT_TOLERANCE * fresh + ROUNDING * k / lam).any())
 
 
 def _inverse_factor(state: State, G: FloatArray, rescues: Rescues) -> FloatArray:

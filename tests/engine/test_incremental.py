@@ -1,15 +1,17 @@
 """Incremental updates against the computation from scratch."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.arrays import IndexArray
-from app.engine import State, lifecycle
-from app.engine.posterior import Measurements, downdate, from_scratch, update, with_counts
+from app.engine import State, lifecycle, measure
+from app.engine.kernels import Gaussian
+from app.engine.posterior import Measurements, downdate, from_scratch, has_drifted, update, with_counts
 from app.engine.stability import Rescues
 from app.engine.state import Rows
-from tests.engine.problems import Lab, labs
+from tests.engine.problems import Lab, lab, labs
 
 
 def assert_same(state: State, expected: State) -> None:
@@ -91,3 +93,25 @@ def test_rows_never_change_for_those_who_hold_an_earlier_version() -> None:
     assert start.array.tolist() == [[1.0] * 3]
     assert successor.array.tolist() == [[1.0] * 3, [2.0] * 3, [2.0] * 3]
     assert other.array.tolist() == [[1.0] * 3, [3.0] * 3]
+
+
+def test_a_state_that_has_drifted_is_computed_from_scratch() -> None:
+    state, _ = lab(A=60, resparsify="lazy").run([0, 1], 60)
+    assert not has_drifted(state, Rescues())
+    off = state.replace(projected_leverage=state.projected_leverage * (1 + 1e-4))
+    assert has_drifted(off, Rescues())
+    after = measure(off, [5], [1.0])
+    assert after.updates == 0
+    fresh = from_scratch(after, after.S, Rescues())
+    np.testing.assert_allclose(after.leverage, fresh.leverage, rtol=1e-9)
+    turned = state.replace(rows=Rows(state.Z * (1 + 1e-5)))
+    assert has_drifted(turned, Rescues())
+
+
+@pytest.mark.parametrize("lam", [1e-4, 1e-6, 1e-8, 1e-10])
+def test_drift_stays_within_its_tolerance_however_rarely_the_state_is_refreshed(lam: float) -> None:
+    made = lab(A=300, d=4, lam=lam, xi=lam**0.5, kernel=Gaussian(2.0), resparsify="lazy", refresh_every=10**9)
+    state, batches = made.run([0, 1], 500)
+    fresh = from_scratch(state, state.S, Rescues()).leverage
+    assert len(batches) > 10
+    assert (np.abs(state.leverage - fresh) <= 1e-5 * fresh + 1e-12 / lam).all()
