@@ -7,7 +7,7 @@ Fetching rows reads Z once however many rows there are, so sixteen cost little m
 needed come those of the candidates that are likely to be chosen next.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import numpy as np
 from scipy.linalg import blas
@@ -18,9 +18,9 @@ from app.engine.ask import NO_CANDIDATES
 from app.engine.stability import Rescues
 from app.engine.state import Rows, State
 
-ROWS_PER_SWEEP = 16
+ROWS_PER_SWEEP = 8
 MOST_HELD = 2**22
-"""IndexArray held at most for each kind of covariance."""
+"""Numbers held at most for each kind of covariance."""
 
 NOISE = 1e-12
 """A leverage below this share of k(x, x)/λ is rounding error, and so is a ratio of two of them."""
@@ -48,8 +48,7 @@ class SquareSums:
         self._leverage = state.leverage
         self._divisor = np.where(_reliable(state, self._leverage, rescues), self._leverage, np.inf)
         self._sums: tuple[FloatArray, FloatArray] | None = None
-        self._held: list[int] = []
-        self._full_squares, self._projected_squares = np.zeros((0, 0)), np.zeros((0, 0))
+        self._held: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     def leverage(self, number: int) -> float:
         """leverage_fb of a candidate: one choice of it adds at most this to the bound (Cauchy–Schwarz)."""
@@ -79,12 +78,17 @@ class SquareSums:
     def _squares(self, number: int, queued: IndexArray) -> tuple[FloatArray, FloatArray]:
         """cov_fb(x, j)² and the square of its projected part, (A,) each."""
         if number not in self._held:
-            numbers = _rows_to_fetch(number, queued, self._forecast, len(self._state.X))
+            numbers = _rows_to_fetch(number, queued, self._forecast, len(self._state.X), self._held)
+            self._make_room(len(numbers))
             full, projected = sweep.covariance_rows(self._state, numbers, self._rescues)
-            self._full_squares, self._projected_squares = np.square(full, out=full), np.square(projected, out=projected)
-            self._held = numbers.tolist()
-        slot = self._held.index(number)
-        return self._full_squares[slot], self._projected_squares[slot]
+            np.square(full, out=full), np.square(projected, out=projected)
+            self._held |= zip(numbers.tolist(), zip(full, projected, strict=True), strict=True)
+        return self._held[number]
+
+    def _make_room(self, rows: int) -> None:
+        """Forget the rows that were fetched first; cov_fb stands still within a batch, so they can be fetched again."""
+        while self._held and (len(self._held) + rows) * len(self._state.X) > MOST_HELD:
+            del self._held[next(iter(self._held))]
 
 
 class TrueRatios:
@@ -181,12 +185,15 @@ def _reliable(state: State, leverage: FloatArray, rescues: Rescues) -> BoolArray
     return more
 
 
-def _rows_to_fetch(number: int, queued: IndexArray, forecast: Forecast, width: int) -> IndexArray:
-    """A candidate, those queued behind it and those likely to follow: as many as one sweep should fetch."""
+def _rows_to_fetch(
+    number: int, queued: IndexArray, forecast: Forecast, width: int, held: Container[int] = ()
+) -> IndexArray:
+    """A candidate, those queued behind it and those likely to follow that are not held: what one sweep should fetch."""
     most = max(1, min(ROWS_PER_SWEEP, MOST_HELD // width))
     numbers = np.concatenate(([number], queued[:most], forecast(most)))
     _, first = np.unique(numbers, return_index=True)
-    return numbers[np.sort(first)][:most].astype(np.int64)
+    distinct = numbers[np.sort(first)].astype(np.int64)
+    return np.array([candidate for candidate in distinct.tolist() if candidate not in held][:most], dtype=np.int64)
 
 
 def _own_covariance(rows: FloatArray, slot: int, number: int) -> float:

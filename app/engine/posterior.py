@@ -39,6 +39,9 @@ PROBES = 32
 STRIDE = 7919
 """Candidates looked at by `drift`, and how far they move on from one update to the next."""
 
+MEMBERS_APART = 16
+"""One member in 16 serves to compare Z with the kernel, another one after every update."""
+
 DRIFT_TOLERANCE = 1e-6
 """Leverages may drift by this share of themselves before everything is computed from scratch."""
 
@@ -105,16 +108,18 @@ def downdate(state: State, leaving: BoolArray, rescues: Rescues) -> State:
 def has_drifted(state: State, rescues: Rescues) -> bool:
     """Whether updates have moved a leverage by more than DRIFT_TOLERANCE of it and the rounding errors of k(x, x)/λ.
 
-    PROBES candidates are computed anew from Z and H, others after every update. The error of Z itself counts as what
-    it does to the leverage.
+    PROBES candidates are computed anew from Z and H, others after every update. The error of Z itself, at some of the
+    members, counts as what it does to the leverage.
     """
     A, lam = len(state.X), state.settings.lam
     probes = np.unique((np.arange(PROBES) * A // PROBES + state.updates * STRIDE) % A)
     z, k = sweep.embedding_of(state, probes), sweep.prior_variance(state, state.X[probes], rescues)
-    K_S = sweep.kernel_rows(state, state.S, state.X[probes], rescues)
-    wrong = np.abs(sweep.embedding_of(state, state.S).T @ z - K_S).max(axis=0, initial=0.0)
+    members = state.S[state.updates % MEMBERS_APART :: MEMBERS_APART]
+    K_S = sweep.kernel_rows(state, members, state.X[probes], rescues)
+    wrong = np.abs(sweep.embedding_of(state, members).T @ z - K_S).max(axis=0, initial=0.0)
     fresh = not_negative(k - (z**2).sum(axis=0)) / lam + ((state.H @ z) ** 2).sum(axis=0)
-    error = np.abs(state.leverage[probes] - fresh) + wrong / lam
+    kept = state.residual[probes] / lam + state.projected_leverage[probes]
+    error = np.abs(kept - fresh) + wrong / lam
     return bool((error > DRIFT_TOLERANCE * fresh + ROUNDING * k / lam).any())
 
 

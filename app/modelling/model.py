@@ -143,7 +143,8 @@ def _begin(model: Model, fitted: FittedModel, step: int) -> State:
     options = auto_options(configuration)
     if configuration.algorithm == DEFAULT_ALGORITHM:
         return state_for(X, fitted, model.observed, options, configuration.seed, step)
-    settings = algorithm_named(configuration.algorithm).settings(settings_for(fitted, options, configuration.seed))
+    requested = settings_for(fitted, options, configuration.seed, len(X))
+    settings = algorithm_named(configuration.algorithm).settings(requested)
     return start_from(X, settings, *_sums(model.observed, fitted.objective), step=step)
 
 

@@ -37,7 +37,10 @@ class AutoOptions:
     threshold: float = 2.0
     """Where the adaptive rule ends a batch whose size is left to it."""
     exact_up_to: int = 300
-    """Up to this many distinct measured candidates, all are in the dictionary; beyond, it is sampled."""
+    """Up to this many distinct measured candidates, the model is always exact: all are in the dictionary."""
+    exact_work: float = 2.5e10
+    """It also is while A·n² of n distinct ones is at most this, about two seconds for a new fit; beyond, the dictionary
+    is sampled."""
     members: int = 400
     """Members of a sampled dictionary, within a small factor: what a batch of a long study costs."""
 
@@ -56,6 +59,10 @@ class AutoOptions:
             raise ValueError(f"unknown options {sorted(changes.keys() - names)}: {', '.join(sorted(names))}")
         return replace(cls(goal=goal, **PRESETS[goal]), **changes)
 
+    def exact_for(self, candidates: int, distinct: int) -> bool:
+        """Whether the exact model is affordable."""
+        return distinct <= self.exact_up_to or candidates * distinct**2 <= self.exact_work
+
     def describe(self) -> dict[str, Any]:
         """Plain JSON; `AutoOptions.of(**description)` is the inverse."""
         return dict(self.__dict__)
@@ -70,8 +77,8 @@ PRESETS: dict[Goal, dict[str, Any]] = {
 without limit. explore: learn more widely."""
 
 
-def settings_for(fit: FittedModel, options: AutoOptions, seed: int) -> EngineSettings:
-    """The engine's settings: exact while few candidates are measured, a sampled dictionary beyond.
+def settings_for(fit: FittedModel, options: AutoOptions, seed: int, candidates: int) -> EngineSettings:
+    """The engine's settings for that many candidates: exact while that is affordable, a sampled dictionary beyond.
 
     ξ is the fitted noise and F the norm of the fitted mean, at least 1: a certificate made with them is an estimate.
     """
@@ -82,7 +89,7 @@ def settings_for(fit: FittedModel, options: AutoOptions, seed: int) -> EngineSet
         F=max(1.0, fit.norm),
         threshold=options.threshold,
         rule="global",
-        dictionary="all" if fit.distinct <= options.exact_up_to else "sampled",
+        dictionary="all" if options.exact_for(candidates, fit.distinct) else "sampled",
         hallucination="full",
         seed=seed,
     )
@@ -97,16 +104,17 @@ def state_for(
     leverages are far below 1, that gives too few: q̄ grows until there are half as many as wanted, or until it reaches
     the engine's own.
     """
-    settings, (counts, sums) = settings_for(fit, options, seed), sums_for(fit, observed)
+    settings, (counts, sums) = settings_for(fit, options, seed, len(X)), sums_for(fit, observed)
     if settings.dictionary == "all" or settings.q_bar is None:
         return start_from(X, settings, counts, sums, step)
-    largest = settings.q_bar
-    q_bar = min(largest, options.members / observed.distinct)
-    while True:
+    smallest = min(settings.q_bar, options.members / observed.distinct)
+    doublings = math.ceil(math.log(settings.q_bar / smallest, Q_BAR_GROWTH))
+    for doubling in range(doublings + 1):
+        q_bar = min(settings.q_bar, smallest * Q_BAR_GROWTH**doubling)
         state = start_from(X, settings.replace(q_bar=q_bar), counts, sums, step)
-        if 2 * len(state.S) >= options.members or q_bar >= largest:
-            return state
-        q_bar = min(largest, q_bar * Q_BAR_GROWTH)
+        if 2 * len(state.S) >= options.members:
+            break
+    return state
 
 
 def sums_for(fit: FittedModel, observed: Observed) -> tuple[IndexArray, FloatArray]:

@@ -92,7 +92,7 @@ def test_alpha_is_the_multiplier_in_posterior_standard_deviations() -> None:
     X = np.linspace(0, 1, 8)[:, None]
     observed = Observed.of(8, [0, 3, 5], [1.0, 2, 0])
     model = fit(X, Layout.of_numbers(1), observed, "maximize")
-    state = start_from(X, settings_for(model, AutoOptions(), 0), *sums_for(model, observed))
+    state = start_from(X, settings_for(model, AutoOptions(), 0, len(X)), *sums_for(model, observed))
     batch = choose(state, Ask(max_size=1, alpha=alpha_for(model, AutoOptions())))
     np.testing.assert_allclose(batch.ucb[0], (state.mean + 2 * np.sqrt(state.variance)).max(), rtol=1e-9)
 
@@ -134,3 +134,22 @@ def test_the_best_value_is_recommended_without_noise_and_the_best_mean_with_it()
     assert best(True, [0, 1, 2, 3, 4]) in (2, 3)
     assert best(False, [1, 3, 4]) == 3
     assert best(True, [4]) is None
+
+
+def test_the_model_is_exact_as_long_as_that_is_affordable() -> None:
+    """It used to hand over at 300 distinct candidates, and forgot what it knew: means moved by many deviations."""
+    options = AutoOptions()
+    assert options.exact_for(candidates=2_000_000, distinct=300)
+    assert options.exact_for(candidates=20_000, distinct=1_000)
+    assert not options.exact_for(candidates=20_000, distinct=2_000)
+    rng = np.random.default_rng(0)
+    X = rng.random((700, 3))
+    values = np.sin(5 * X[:, 0]) + X[:, 1] + 0.05 * rng.standard_normal(700)
+    observed = Observed.of(700, np.arange(600), values[:600])
+    model = fit(X, Layout.of_numbers(3), observed, "maximize")
+    state = state_for(X, model, observed, options, 0)
+    counts, sums = sums_for(model, observed)
+    K = model.kernel.matrix(X, X)
+    exact = K[:, :600] @ np.linalg.solve(K[:600, :600] + model.lam * np.eye(600), sums[:600])
+    assert counts.sum() == 600
+    np.testing.assert_allclose(state.mean, exact, atol=1e-6)

@@ -85,7 +85,7 @@ def test_whatever_was_measured_the_posterior_is_finite(y: FloatArray, d: int, se
     X = rng.integers(0, 3, (6, d)) / 2
     observed = Observed.of(6, rng.integers(0, 6, len(y)), y)
     model = fit(X, Layout.of_numbers(d), observed, "minimize")
-    state = start_from(X, settings_for(model, AutoOptions(), seed), *sums_for(model, observed))
+    state = start_from(X, settings_for(model, AutoOptions(), seed, len(X)), *sums_for(model, observed))
     assert np.isfinite(model.theta).all()
     assert model.lam * (1 + 1e-9) >= 1e-4
     assert model.lam <= 2 * (1 + 1e-9)
@@ -127,8 +127,8 @@ def test_a_long_history_is_read_through_a_subsample() -> None:
     y = grouped(X, observed, fitted().objective)
     assert len(y.means) == MOST_DISTINCT
     model = fit(X, Layout.of_numbers(3), observed, "maximize")
-    assert settings_for(model, AutoOptions(), 0).dictionary == "sampled"
-    assert settings_for(fitted(), AutoOptions(), 0).dictionary == "all"
+    assert settings_for(model, AutoOptions(), 0, 10**6).dictionary == "sampled"
+    assert settings_for(fitted(), AutoOptions(), 0, 10**6).dictionary == "all"
 
 
 def test_the_model_is_fitted_every_time_while_cheap_and_then_by_growth() -> None:
