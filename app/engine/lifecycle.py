@@ -142,7 +142,7 @@ def _teach(state: State, new: Measurements, leverage: FloatArray, rescues: Rescu
         return from_scratch(state, np.union1d(state.S[~leaving], D), rescues)
     state = downdate(state, leaving, rescues)
     state = update(state, new, _not_yet_seen(state, D, rescues), rescues)
-    return from_scratch(state, state.S, rescues) if has_drifted(state, rescues) else state
+    return from_scratch(state, state.S, rescues) if has_drifted(state) else state
 
 
 def _not_yet_seen(state: State, D: IndexArray, rescues: Rescues) -> IndexArray:

@@ -105,13 +105,13 @@ def downdate(state: State, leaving: BoolArray, rescues: Rescues) -> State:
     return swept.replace(S=state.S[~leaving], G=G, H=H, w=(rotate @ state.w)[:stay])
 
 
-def has_drifted(state: State, rescues: Rescues) -> bool:
+def has_drifted(state: State) -> bool:
     """Whether updates have moved a leverage by more than DRIFT_TOLERANCE of it and the rounding errors of k(x, x)/λ.
 
     PROBES candidates are computed anew from Z and H, others after every update. The error of Z itself, at some of the
     members, counts as what it does to the leverage.
     """
-    A, lam = len(state.X), state.settings.lam
+    A, lam, rescues = len(state.X), state.settings.lam, Rescues()  # what is clipped here was counted before
     probes = np.unique((np.arange(PROBES) * A // PROBES + state.updates * STRIDE) % A)
     z, k = sweep.embedding_of(state, probes), sweep.prior_variance(state, state.X[probes], rescues)
     members = state.S[state.updates % MEMBERS_APART :: MEMBERS_APART]

@@ -16,7 +16,7 @@ pytestmark = on_sqlite  # no database has a part in it
         ("/theory/noise", {"noise": 1e-155}),
         ("/theory/regularization", {"regularization": 1e-308}),
         ("/theory/delta", {"delta": 1e-320}),
-        ("/theory/noise", {"noise": 1e300, "scale": 1e-99}),
+        ("/theory/noise", {"noise": 1e300, "norm": 1e-99, "scale": 1e-99}),
     ],
 )
 def test_settings_that_never_returned_are_refused(lab: Lab, pointer: str, changes: dict[str, float]) -> None:

@@ -97,15 +97,15 @@ def test_rows_never_change_for_those_who_hold_an_earlier_version() -> None:
 
 def test_a_state_that_has_drifted_is_computed_from_scratch() -> None:
     state, _ = lab(A=60, resparsify="lazy").run([0, 1], 60)
-    assert not has_drifted(state, Rescues())
+    assert not has_drifted(state)
     off = state.replace(projected_leverage=state.projected_leverage * (1 + 1e-4))
-    assert has_drifted(off, Rescues())
+    assert has_drifted(off)
     after = measure(off, [5], [1.0])
     assert after.updates == 0
     fresh = from_scratch(after, after.S, Rescues())
     np.testing.assert_allclose(after.leverage, fresh.leverage, rtol=1e-9)
     turned = state.replace(rows=Rows(state.Z * (1 + 1e-5)))
-    assert has_drifted(turned, Rescues())
+    assert has_drifted(turned)
 
 
 @pytest.mark.parametrize("lam", [1e-4, 1e-6, 1e-8, 1e-10])
