@@ -77,14 +77,16 @@ def test_the_members_of_which_least_would_be_lost_leave_first() -> None:
     assert residual[0] < 0.1 < residual[2]
 
 
-def test_after_a_design_for_fifty_no_batch_is_below_a_third_of_that() -> None:
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_after_a_design_for_fifty_no_batch_is_below_a_third_of_that(seed: int) -> None:
+    """With the best measured members leaving first, the smallest batches had 4, 6 and 10."""
+    rng = np.random.default_rng(seed)
     X, f = rng.standard_normal((1500, 4)), np.sin(rng.standard_normal(1500))
-    state = start(X, EngineSettings(Gaussian(6.0), lam=1e-3, xi=0.03))
+    state = start(X, EngineSettings(Gaussian(6.0), lam=1e-3, xi=0.03, confidence="tight", seed=seed))
     first = design(state, Ask(max_size=2000), parallelism=50).picks
     state = measure(state, first, f[first])
     sizes = []
-    for number in range(1, 31):
+    for number in range(1, 41):
         picks = choose(state, Ask(number, max_size=500)).picks
         state = measure(state, picks, f[picks])
         sizes.append(len(picks))
