@@ -4,7 +4,7 @@ An upload is never whole in memory: it is hashed as it passes, and its files are
 JSON does not touch the disk.
 """
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -13,12 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
 from app.api.dependencies import IdempotencyKey, allowed, write_transactions
+from app.api.problems import unknown_parameter
 from app.domain.access import Actor, Scope
 from app.domain.errors import Finding, Invalid, UnsupportedMediaType
 from app.services.intake import json_text
@@ -29,15 +31,26 @@ SMALL = 64 * 1024  # bytes of JSON that are read on the event loop
 
 
 class StrictRoute(APIRoute):
-    """A route whose JSON bodies are read strictly, large ones off the event loop."""
+    """A route that refuses unknown query parameters and reads JSON strictly, large bodies off the event loop."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
+        parameters = set(_query_parameters(self.dependant))
 
         async def strict(request: Request) -> Response:
+            unknown = sorted(set(request.query_params) - parameters)
+            if unknown:
+                raise Invalid([unknown_parameter(name, parameters) for name in unknown])
             return await handle(_StrictRequest(request.scope, request.receive))
 
         return strict
+
+
+def _query_parameters(dependant: Dependant) -> Iterator[str]:
+    """The query parameters of an operation and of everything it depends on."""
+    yield from (field.alias for field in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _query_parameters(inner)
 
 
 class _StrictRequest(Request):

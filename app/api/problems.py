@@ -5,7 +5,7 @@ was sent.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
 from errno import EDQUOT, ENOSPC
@@ -117,6 +117,16 @@ def internal_error(request_id: str | None) -> Response:
 def invalid_payload(entries: Sequence[Any]) -> Invalid:
     """What pydantic found, as a refusal."""
     return Invalid([_finding(entry) for entry in entries])
+
+
+def unknown_parameter(name: str, known: Collection[str]) -> Finding:
+    """A query parameter that the operation does not have, and the one that was probably meant."""
+    close = get_close_matches(name.lower(), sorted(known), n=1)
+    if close:
+        return Finding("unknown-parameter", f"There is no such query parameter. Did you mean `{close[0]}`?")
+    listed = ", ".join(f"`{parameter}`" for parameter in sorted(known))
+    hint = f"Use one of: {listed}." if known else "This operation has none."
+    return Finding("unknown-parameter", f"There is no such query parameter. {hint}")
 
 
 def documented(*codes: str) -> dict[int | str, dict[str, Any]]:

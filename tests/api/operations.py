@@ -108,6 +108,7 @@ class Operation:
     method: str
     path: str
     scope: Scope | None  # None: for anybody
+    query: str = ""
 
     @property
     def name(self) -> str:
@@ -124,7 +125,7 @@ class Operation:
 
     def send(self, client: TestClient, study: str, key_id: str, headers: dict[str, str] | None = None) -> Response:
         sample = SAMPLES[self.name]
-        path = self.path.format(study=study, key_id=key_id, key="A1", number=1)
+        path = self.path.format(study=study, key_id=key_id, key="A1", number=1) + (self.query and f"?{self.query}")
         if self.name == "POST /v1/archives":
             sample = sample | {"content": archive(f"{study}-from-elsewhere")}
         return client.request(self.method, path, **sample | {"headers": sample.get("headers", {}) | (headers or {})})

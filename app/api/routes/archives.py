@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from starlette.responses import FileResponse, Response
 
-from app.api.bodies import Spooled, spooled, uploading
+from app.api.bodies import Spooled, StrictRoute, spooled, uploading
 from app.api.dependencies import CanExport, ResourcesDep, RunLong
 from app.api.problems import documented
 from app.api.responses import download, respond
@@ -21,7 +21,7 @@ from app.services.transactions import WriteTransactions
 from app.services.use_cases.archive import write_archive
 from app.services.workflows.import_archive import import_archive
 
-router = APIRouter(prefix="/v1", tags=["archives"], responses=COMMON)
+router = APIRouter(prefix="/v1", tags=["archives"], route_class=StrictRoute, responses=COMMON)
 
 ZIP = "application/zip"
 _BINARY = {ZIP: {"schema": {"type": "string", "format": "binary"}}}

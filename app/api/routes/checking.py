@@ -4,6 +4,7 @@ from functools import partial
 
 from fastapi import APIRouter
 
+from app.api.bodies import StrictRoute
 from app.api.dependencies import ResourcesDep, RunLong
 from app.api.problems import documented
 from app.api.routes import COMMON
@@ -12,7 +13,7 @@ from app.api.schemas.candidates import UploadReceiptOut, finding_out
 from app.api.schemas.studies import ColumnOut
 from app.services.workflows.upload import check
 
-router = APIRouter(prefix="/v1/candidates", tags=["candidates"], responses=COMMON)
+router = APIRouter(prefix="/v1/candidates", tags=["candidates"], route_class=StrictRoute, responses=COMMON)
 
 
 @router.post(

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
+from app.api.bodies import StrictRoute
 from app.api.dependencies import CanRead
 from app.api.live import LedgerPoller, Streams
 from app.api.problems import documented
@@ -18,7 +19,9 @@ from app.domain.errors import Refusal
 from app.services.transactions import ReadTransactions
 from app.services.use_cases import events, studies
 
-router = APIRouter(prefix="/v1/studies/{study}/events", tags=["events"], responses=COMMON | OF_A_STUDY)
+router = APIRouter(
+    prefix="/v1/studies/{study}/events", tags=["events"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
+)
 
 PAGE = 500
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from app.api.bodies import StrictRoute
 from app.api.dependencies import CanRead, ResourcesDep, RunLong
 from app.api.problems import documented
 from app.api.responses import unless_known
@@ -26,7 +27,9 @@ from app.services.use_cases import batches, events, studies
 from app.services.workflows.replay import replay
 from app.services.workflows.summarise import summarise
 
-router = APIRouter(prefix="/v1/studies/{study}", tags=["reading"], responses=COMMON | OF_A_STUDY)
+router = APIRouter(
+    prefix="/v1/studies/{study}", tags=["reading"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
+)
 
 AsOf = Annotated[int | None, Query(ge=1, lt=2**31, description="As it was after this event of the ledger.")]
 NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "As you know it (If-None-Match)"}}

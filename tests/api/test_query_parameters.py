@@ -1,0 +1,34 @@
+"""A query parameter that an operation does not have is refused, on every operation: a typing error must not store."""
+
+from collections.abc import Callable
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.api.conftest import problem
+from tests.api.lab import Lab
+from tests.api.operations import SAMPLES, Operation, operations
+from tests.conftest import on_sqlite
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@on_sqlite
+def test_an_unknown_query_parameter_is_refused(admin: TestClient, scene: Callable[..., str], name: str) -> None:
+    [operation] = [known for known in operations(admin.app) if known.name == name]  # type: ignore[arg-type]
+    key_id = scene("s", results=operation.needs_results)
+    mistaken = Operation(operation.method, operation.path, operation.scope, query="dryrunn=true")
+    refused = problem(mistaken.send(admin, "s", key_id), 422, "invalid-input")
+    assert [finding["code"] for finding in refused["errors"]] == ["unknown-parameter"]
+
+
+@on_sqlite
+def test_the_live_stream_refuses_unknown_parameters_too(lab: Lab) -> None:
+    problem(lab.begin().client.get(f"{lab.path}/events/live", params={"form": 3}), 422, "invalid-input")
+
+
+@on_sqlite
+def test_a_misspelled_dry_run_stores_nothing_and_the_answer_names_the_right_word(lab: Lab) -> None:
+    answer = lab.begin().send({"candidate": "THF-20", "value": 1.0}, dryrun=True)
+    [finding] = problem(answer, 422, "invalid-input")["errors"]
+    assert finding["message"] == "There is no such query parameter. Did you mean `dry_run`?"
+    assert lab.observations() == []
