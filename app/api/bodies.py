@@ -24,6 +24,7 @@ from app.api.problems import unknown_parameter
 from app.domain.access import Actor, Scope
 from app.domain.errors import Finding, Invalid, UnsupportedMediaType
 from app.services.intake import json_text
+from app.services.intake.xlsx import XLSX
 from app.services.transactions import WriteTransactions
 
 PIECE = 1 << 20
@@ -150,12 +151,32 @@ def _take(file: Any, digest: Any, piece: bytes) -> None:
     digest.update(piece)
 
 
+def sheet_file(body: Spooled) -> tuple[str, Path]:
+    """Media type and file of a sheet, sent as it is or as `sheet` in a form."""
+    if body.media_type in ("text/csv", XLSX):
+        return body.media_type, body.files[""]
+    if body.media_type == "multipart/form-data" and body.files.keys() == {"sheet"}:
+        return _table_type(body.files["sheet"]), body.files["sheet"]
+    raise UnsupportedMediaType(
+        f"Send observations as application/json, text/csv or {XLSX}, or as the file `sheet` of a form."
+    )
+
+
+def _table_type(path: Path) -> str:
+    """A spreadsheet is a zip file; forms rarely say what their files are."""
+    with path.open("rb") as file:
+        return XLSX if file.read(2) == b"PK" else "text/csv"
+
+
 def candidate_files(body: Spooled) -> tuple[str, Path, Path | None]:
     """Media type, candidates and (in a form beside `features`, a .npy) `keys`."""
     if body.media_type != "multipart/form-data":
         return body.media_type, body.files[""], None
+    if body.files.keys() == {"candidates"}:
+        return _table_type(body.files["candidates"]), body.files["candidates"], None
     if "features" not in body.files or body.files.keys() - {"features", "keys"}:
         raise UnsupportedMediaType(
-            "A form has the file `features` (.npy) and may have the file `keys`, with one key per line."
+            "A form has the file `candidates` (CSV or .xlsx); or it has the file `features` (.npy) and may have"
+            " the file `keys`, with one key per line."
         )
     return "application/x-npy", body.files["features"], body.files.get("keys")

@@ -44,6 +44,7 @@ STATUSES: dict[str, int] = {
     errors.StudyExists.code: 409,
     errors.StudyNotActive.code: 409,
     errors.ForbiddenTransition.code: 409,
+    errors.CandidatesExist.code: 409,
     errors.CandidatesInUse.code: 409,
     errors.StudyFinished.code: 409,
     errors.NoCandidates.code: 409,

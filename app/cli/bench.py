@@ -1,5 +1,6 @@
 """The bench from the command line: ask for a batch, report results, watch a study live."""
 
+import re
 from collections import Counter
 from contextlib import closing
 from itertools import islice
@@ -51,28 +52,28 @@ def _suggestion_json(suggestion: Suggestion[Any]) -> dict[str, Any]:
 
 def report(
     study: StudyName,
-    target: Annotated[str | None, typer.Argument(help="A suggestion such as 3-1, or a candidate's key.")] = None,
+    target: Annotated[str | None, typer.Argument(help="A suggestion such as B3-S1, or a candidate's key.")] = None,
     value: Annotated[list[float] | None, typer.Argument(help="The measured value; several for replicates.")] = None,
     sheet: Sheet = None,
     failed: Annotated[str | None, typer.Option(help="Why the measurement failed.")] = None,
     note: Annotated[str | None, typer.Option(help="A remark.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Send the sheet without asking.")] = False,
-    duplicates: Annotated[str, typer.Option(help="keep or skip values that were reported before.")] = "keep",
+    duplicates: Annotated[str, typer.Option(help="skip values reported before, or new: store them.")] = "skip",
     url: Url = None,
     key: KeyOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Report one result (`report my-study 3-1 0.83`), or a filled-in sheet (`report my-study --sheet FILE`)."""
+    """Report one result (`report my-study B3-S1 0.83`), or a filled-in sheet (`report my-study --sheet FILE`)."""
     if (sheet is None) == (target is None) or (target is not None and (value is None) == (failed is None)):
         raise typer.BadParameter("Give a suggestion or a key with its value or --failed REASON, or give --sheet FILE.")
-    skip: Literal["keep", "skip"] = "skip" if duplicates == "skip" else "keep"
+    repeats: Literal["skip", "new"] = "new" if duplicates == "new" else "skip"
     with open_study(study, url, key) as opened:
         if sheet is not None:
-            reported = _send_sheet(opened, sheet, skip, confirmed=yes or as_json)
+            reported = _send_sheet(opened, sheet, repeats, confirmed=yes or as_json)
         else:
             result = {"failed": {"reason": failed}} if failed else {"values": value}
             name = "suggestion" if _is_suggestion(target or "") else "key"
-            reported = opened.report({name: target, **result, "note": note}, duplicates=skip)
+            reported = opened.report({name: target, **result, "note": note}, duplicates=repeats)
     _show(reported, as_json=as_json)
 
 
@@ -95,7 +96,7 @@ def watch(
 
 
 def _send_sheet(
-    study: Study[SyncConnection], sheet: Path, duplicates: Literal["keep", "skip"], *, confirmed: bool
+    study: Study[SyncConnection], sheet: Path, duplicates: Literal["skip", "new"], *, confirmed: bool
 ) -> Reported:
     """Check the sheet with a dry run, which names the rows that need correcting; send it after confirmation."""
     with spinner("Checking the sheet"):
@@ -118,5 +119,5 @@ def _show(reported: Reported, *, as_json: bool) -> None:
 
 
 def _is_suggestion(text: str) -> bool:
-    batch, dash, rank = text.partition("-")
-    return bool(dash) and batch.isdigit() and rank.isdigit()
+    """Only the full form: a key such as 3-1 is a key."""
+    return re.fullmatch(r"B[0-9]+-S[0-9]+", text, re.IGNORECASE) is not None

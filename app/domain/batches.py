@@ -1,11 +1,14 @@
 """Batches and their suggestions: what an ask requested, what it was answered, and why."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Self
 
 from app.domain.predictions import BestPredicted, Fit
+
+_WRITTEN_ID = re.compile(r"B?\s*([1-9][0-9]{0,8})(?:\s*[-‐‑–—−]\s*S?|\s*S)\s*([1-9][0-9]{0,8})", re.IGNORECASE)
 
 
 class BatchState(StrEnum):
@@ -21,22 +24,19 @@ class SuggestionState(StrEnum):
 
 
 class SuggestionId(NamedTuple):
-    """A suggestion within its study; people write it as `3-1`."""
+    """A suggestion within its study, written `B3-S1`. Spreadsheet programs would turn `3-1` into a date."""
 
     batch: int
     rank: int
 
     def __str__(self) -> str:
-        return f"{self.batch}-{self.rank}"
+        return f"B{self.batch}-S{self.rank}"
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """The id that people wrote; None if it is not one."""
-        batch, dash, rank = text.partition("-")
-        parts = (batch, rank)
-        if not dash or any(not (p.isascii() and p.isdigit() and len(p) < 10 and p[0] != "0") for p in parts):
-            return None
-        return cls(int(batch), int(rank))
+        """The id that people wrote, also as `b3 s1` or `3-1`; None if it is not one."""
+        match = _WRITTEN_ID.fullmatch(text.strip())
+        return cls(int(match[1]), int(match[2])) if match else None
 
 
 @dataclass(frozen=True)

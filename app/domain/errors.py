@@ -159,6 +159,14 @@ class CandidatesInUse(Conflict):
     detail = "Batches or results refer to these candidates, so the list cannot be replaced. You can still add to it."
 
 
+class CandidatesExist(Conflict):
+    code = "candidates-exist"
+    detail = (
+        "The study already has another candidate list, which was not touched. Add candidates with POST, choose another"
+        " name for a new study, or send `replace=true` to replace the list."
+    )
+
+
 class StudyFinished(Conflict):
     code = "study-finished"
     detail = "The study has met its stop rule. Results are still welcome; change the stop rule to ask again."

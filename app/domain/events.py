@@ -139,11 +139,13 @@ class ReportedObservation:
 
 @dataclass(frozen=True)
 class ObservationsReported:
-    """These measurements were reported."""
+    """These measurements were reported. `upload` is the first event of the same request, `digest` that of its body."""
 
     type: ClassVar = "observations-reported"
 
     observations: tuple[ReportedObservation, ...]
+    upload: int | None = None
+    digest: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Observations: what was measured. They are corrected or retracted, never overwritten."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.domain.batches import SuggestionId
@@ -56,10 +56,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class Report:
-    """What a lab sends about one suggestion, or about one candidate named by its key."""
+    """What a lab sends about one suggestion, or about one candidate named by its key; a sheet may name both."""
 
     suggestion: SuggestionId | None = None
     candidate: str | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)  # cells of the study's own columns, as written
+    mangled: bool = False  # the suggestion's id had become a date, so the key stands in for it
     values: tuple[float, ...] = ()  # of the study's objective, one per measurement
     replicate: int | None = None  # which of the requested replicates the first value is
     failed: Failure | None = None

@@ -32,6 +32,7 @@ _SUGGESTIONS = (
     select(suggestions).where(suggestions.c.study_id == _STUDY).order_by(suggestions.c.batch, suggestions.c.rank)
 )
 _SUGGESTIONS_OF = _SUGGESTIONS.where(suggestions.c.batch.in_(bindparam("batches", expanding=True)))
+_SUGGESTIONS_FOR = _SUGGESTIONS.where(suggestions.c.candidate.in_(bindparam("candidates", expanding=True)))
 _SUGGESTIONS_IN = _SUGGESTIONS.where(suggestions.c.state == bindparam("state"))
 _MOVE = update(suggestions).where(
     suggestions.c.study_id == _STUDY,
@@ -109,6 +110,15 @@ def suggestions_of(connection: Connection, study: Study, numbers: Iterable[int])
         _suggestion(row)
         for part in in_parts(sorted(set(numbers)))
         for row in connection.execute(_SUGGESTIONS_OF, {"study": study.id, "batches": part})
+    ]
+
+
+def suggestions_for(connection: Connection, study: Study, candidates: Iterable[int]) -> list[Suggestion]:
+    """The suggestions of some candidates in any state, oldest first."""
+    return [
+        _suggestion(row)
+        for part in in_parts(sorted(set(candidates)))
+        for row in connection.execute(_SUGGESTIONS_FOR, {"study": study.id, "candidates": part})
     ]
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from app.domain.access import Actor
 from app.domain.clock import now
-from app.domain.events import StudyEvent
+from app.domain.events import ObservationsReported, StudyEvent
 from app.domain.ledger import FORMAT, LedgerEntry, encode, seal
 from app.domain.studies import Study
 from app.failpoints import reach
@@ -48,6 +48,13 @@ def add(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEv
     changed = projections.apply(connection, replace(study, seq=entry.seq, head=entry.hash), entry, event)
     reach("projected")
     return changed
+
+
+def has_digest(connection: Connection, study_id: int, digest: str) -> bool:
+    """Whether a body with this digest was reported before. It looks at every report, so it is asked for rarely."""
+    reported = (events.c.study_id == study_id) & (events.c.type == ObservationsReported.type)
+    named = events.c.payload.contains(f'"digest":"{digest}"', autoescape=True)
+    return connection.execute(select(events.c.seq).where(reported, named).limit(1)).first() is not None
 
 
 def last_seq(connection: Connection, study_id: int) -> int:

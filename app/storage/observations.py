@@ -1,6 +1,6 @@
 """Observations as rows: one per version; the newest version of each number is `current`."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, select, update
@@ -34,12 +34,9 @@ _COMPLETED = (
     .having(func.count() >= suggestions.c.replicates)
     .order_by(suggestions.c.batch, suggestions.c.rank)
 )
-_VALUES_OF = select(observations.c.candidate, observations.c["values"]).where(
-    _OF_STUDY,
-    observations.c.current,
-    observations.c.kind == ObservationKind.RECORDED,
-    observations.c.candidate.in_(bindparam("candidates", expanding=True)),
-)
+_RECORDED = _CURRENT.where(observations.c.kind == ObservationKind.RECORDED).order_by(observations.c.number)
+_RECORDED_OF = _RECORDED.where(observations.c.candidate.in_(bindparam("candidates", expanding=True)))
+_LATEST = _CURRENT.order_by(observations.c.number.desc()).limit(bindparam("limit"))
 
 
 def add(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
@@ -83,13 +80,18 @@ def page(
     return [_observation(row) for row in connection.execute(query)]
 
 
-def values_of(
-    connection: Connection, study: Study, candidates: Iterable[int]
-) -> Iterator[tuple[int, Mapping[str, Measured]]]:
-    """Candidate and values of every observation of some candidates that counts."""
-    for part in in_parts(sorted(set(candidates))):
-        for candidate, values in connection.execute(_VALUES_OF, {"study": study.id, "candidates": part}):
-            yield candidate, _values(values)
+def recorded_of(connection: Connection, study: Study, candidates: Iterable[int]) -> list[Observation]:
+    """The observations of some candidates that count, oldest first."""
+    return [
+        _observation(row)
+        for part in in_parts(sorted(set(candidates)))
+        for row in connection.execute(_RECORDED_OF, {"study": study.id, "candidates": part})
+    ]
+
+
+def latest(connection: Connection, study: Study, limit: int) -> list[Observation]:
+    """The newest observations in their current versions, newest first."""
+    return [_observation(row) for row in connection.execute(_LATEST, {"study": study.id, "limit": limit})]
 
 
 def of_suggestions(connection: Connection, study: Study, batches: Iterable[int]) -> list[Observation]:

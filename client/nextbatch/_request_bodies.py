@@ -19,10 +19,13 @@ Body: TypeAlias = dict[str, Any]
 """The arguments of an httpx request that make up its body."""
 
 Table: TypeAlias = Any
-"""A pandas or polars frame, a path (CSV, .npy, Parquet, Arrow), a 2-d array, or rows as mappings."""
+"""A pandas or polars frame, a path (CSV, .xlsx, .npy, Parquet, Arrow), a 2-d array, or rows as mappings."""
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 _MEDIA_TYPES = {
     ".csv": "text/csv",
+    ".xlsx": XLSX,
     ".npy": "application/x-npy",
     ".parquet": "application/vnd.apache.parquet",
     ".arrow": "application/vnd.apache.arrow.file",
@@ -57,7 +60,8 @@ def text_columns(data: Table, key: str | None) -> list[str]:
 def reports_body(data: Any) -> Body:
     """The body that reports `data`: a frame or a CSV file, one mapping or many."""
     if isinstance(data, str | os.PathLike):
-        return _content("text/csv", Path(data).read_bytes())
+        path = Path(data)
+        return _content(XLSX if path.suffix.lower() == ".xlsx" else "text/csv", path.read_bytes())
     if is_frame(data):
         return _content("text/csv", frame_csv(data))
     if isinstance(data, Mapping):

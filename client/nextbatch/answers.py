@@ -94,13 +94,15 @@ class Why:
 
 @dataclass(frozen=True)
 class ReportedValue:
-    """What became of one reported value: `status` is recorded, duplicate, skipped, failed or abandoned."""
+    """What became of one reported value: `status` is recorded, duplicate, failed or abandoned."""
 
     status: str
     observation: int | None
     key: str
     suggestion: str | None
     replicate: int | None
+    value: float | None = None
+    row: int | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ class Reported:
     recorded: int
     results: tuple[ReportedValue, ...]
     warnings: tuple[Finding, ...]
+    upload: int | None = None
 
 
 @dataclass(frozen=True)

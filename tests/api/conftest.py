@@ -72,7 +72,7 @@ def scene(admin: TestClient, new_key: Callable[..., str]) -> Callable[..., str]:
         assert uploaded.status_code == 201
         if results:
             asked = admin.post(f"/v1/studies/{study}/batches", json={"worker": "w"})
-            reported = admin.post(f"/v1/studies/{study}/observations", json={"suggestion": "1-1", "value": 1})
+            reported = admin.post(f"/v1/studies/{study}/observations", json={"suggestion": "B1-S1", "value": 1})
             assert (asked.status_code, reported.status_code) == (201, 201)
         return new_key("dashboard", study).split("_")[1]
 

@@ -35,7 +35,11 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "DELETE /v1/studies/{study}": {},
     "PUT /v1/studies/{study}/grants/{key_id}": {},
     "DELETE /v1/studies/{study}/grants/{key_id}": {},
-    "PUT /v1/studies/{study}/candidates": {"content": "key,temperature\nB1,90\nB2,10\n", **_CSV},
+    "PUT /v1/studies/{study}/candidates": {
+        "content": "key,temperature\nB1,90\nB2,10\n",
+        "params": {"replace": "true"},
+        **_CSV,
+    },
     "POST /v1/studies/{study}/candidates": {"content": "key,temperature\nC1,90\nC2,10\n", **_CSV},
     "GET /v1/studies/{study}/candidates": {},
     "GET /v1/studies/{study}/candidates/{key}": {},
@@ -49,6 +53,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "POST /v1/studies/{study}/batches/{number}/replay": {},
     "GET /v1/studies/{study}/suggestions": {},
     "POST /v1/studies/{study}/observations": {"json": {"candidate": "A1", "value": 1.5}},
+    "POST /v1/studies/{study}/observations/retractions": {"json": {"upload": 4, "reason": "wrong sheet"}},
     "GET /v1/studies/{study}/observations": {},
     "GET /v1/studies/{study}/observations/{number}": {},
     "POST /v1/studies/{study}/observations/{number}/corrections": {
@@ -108,7 +113,6 @@ class Operation:
     method: str
     path: str
     scope: Scope | None  # None: for anybody
-    query: str = ""
 
     @property
     def name(self) -> str:
@@ -121,14 +125,23 @@ class Operation:
     @property
     def needs_results(self) -> bool:
         """It is about a batch or an observation, so the study must have one of each."""
-        return "{number}" in self.path
+        return "{number}" in self.path or self.path.endswith("/retractions")
 
-    def send(self, client: TestClient, study: str, key_id: str, headers: dict[str, str] | None = None) -> Response:
+    def send(
+        self,
+        client: TestClient,
+        study: str,
+        key_id: str,
+        headers: dict[str, str] | None = None,
+        params: dict[str, str] | None = None,
+    ) -> Response:
         sample = SAMPLES[self.name]
-        path = self.path.format(study=study, key_id=key_id, key="A1", number=1) + (self.query and f"?{self.query}")
+        path = self.path.format(study=study, key_id=key_id, key="A1", number=1)
         if self.name == "POST /v1/archives":
             sample = sample | {"content": archive(f"{study}-from-elsewhere")}
-        return client.request(self.method, path, **sample | {"headers": sample.get("headers", {}) | (headers or {})})
+        headers = sample.get("headers", {}) | (headers or {})
+        params = sample.get("params", {}) | (params or {})
+        return client.request(self.method, path, **sample | {"headers": headers, "params": params})
 
 
 def operations(app: FastAPI) -> list[Operation]:

@@ -23,7 +23,9 @@ def expected(operation: Operation, role: Role, granted: bool) -> int | None:
         return 403
     if "{study}" in operation.path and not granted and role is not Role.ADMIN:
         return 404
-    of_another = operation.path.endswith(("/corrections", "/retraction")) and Scope.CORRECT not in SCOPES[role]
+    of_another = (
+        operation.path.endswith(("/corrections", "/retraction", "/retractions")) and Scope.CORRECT not in SCOPES[role]
+    )
     return 403 if of_another else None
 
 

@@ -83,8 +83,8 @@ def test_an_imported_study_is_the_same_in_every_row_and_gives_the_same_next_batc
     lab.retract(2)
     lab.switch_off("B")
     lab.batch("a", min_size=4, max_size=4)
-    lab.report(suggestion="3-1", failed={"reason": "broke", "retry": False})
-    lab.report(suggestion="3-2", abandoned={"reason": "no time"})
+    lab.report(suggestion="B3-S1", failed={"reason": "broke", "retry": False})
+    lab.report(suggestion="B3-S2", abandoned={"reason": "no time"})
     content = lab.client.get(f"{lab.path}/archive").content
     assert take_in(elsewhere.lab, content).status_code == 201
     assert rows(elsewhere.database) == rows(database)

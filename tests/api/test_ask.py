@@ -32,10 +32,10 @@ def test_another_worker_gets_the_next_number_and_nothing_that_is_pending(lab: La
     everything = [key for batch in batches for key in keys(batch)]
     assert len(everything) == len(set(everything)) == 16
     assert [one["suggestion"] for one in lab.get("suggestions", worker="bench-2")["suggestions"]] == [
-        "2-1",
-        "2-2",
-        "2-3",
-        "2-4",
+        "B2-S1",
+        "B2-S2",
+        "B2-S3",
+        "B2-S4",
     ]
 
 

@@ -126,11 +126,13 @@ def test_the_same_list_again_changes_nothing(filled: str, upload: Upload, admin:
     assert (after.content, after.headers["ETag"]) == (before.content, before.headers["ETag"])
 
 
-def test_another_list_replaces_the_first_while_nothing_refers_to_it(
+def test_another_list_replaces_the_first_only_on_request_and_while_nothing_refers_to_it(
     filled: str, upload: Upload, admin: TestClient
 ) -> None:
     admin.patch("/v1/studies/s/candidates/A1", json={"available": False, "reason": "broken"})
-    assert upload("key,pressure\nA1,1\nB2,2\n").status_code == 201
+    problem(upload("key,pressure\nA1,1\nB2,2\n"), 409, "candidates-exist")
+    assert admin.get("/v1/studies/s").json()["candidates"] == 3
+    assert upload("key,pressure\nA1,1\nB2,2\n", replace=True).status_code == 201
     page = admin.get("/v1/studies/s/candidates").json()["candidates"]
     assert [(one["key"], one["features"], one["available"]) for one in page] == [
         ("A1", {"pressure": 1.0}, True),

@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from tests.api.conftest import problem
 from tests.api.lab import Lab
-from tests.api.operations import SAMPLES, Operation, operations
+from tests.api.operations import SAMPLES, operations
 from tests.conftest import on_sqlite
 
 
@@ -16,8 +16,7 @@ from tests.conftest import on_sqlite
 def test_an_unknown_query_parameter_is_refused(admin: TestClient, scene: Callable[..., str], name: str) -> None:
     [operation] = [known for known in operations(admin.app) if known.name == name]  # type: ignore[arg-type]
     key_id = scene("s", results=operation.needs_results)
-    mistaken = Operation(operation.method, operation.path, operation.scope, query="dryrunn=true")
-    refused = problem(mistaken.send(admin, "s", key_id), 422, "invalid-input")
+    refused = problem(operation.send(admin, "s", key_id, params={"dryrunn": "true"}), 422, "invalid-input")
     assert [finding["code"] for finding in refused["errors"]] == ["unknown-parameter"]
 
 

@@ -12,7 +12,7 @@ from tests.api.lab import THEORY, Lab, truth
 def test_a_summary_is_what_the_observations_say(lab: Lab) -> None:
     lab.begin(direction="minimize", unit="%").work(2, max_size=5)
     lab.batch("other", min_size=3, max_size=3)
-    lab.report(suggestion="3-1", value=0.5)
+    lab.report(suggestion="B3-S1", value=0.5)
     lab.retract(1)
     seen = lab.observations()
     standing = [one for one in seen if one["state"] == "recorded"]
@@ -146,7 +146,7 @@ def test_a_stop_rule_ends_the_asking_and_never_the_reporting(lab: Lab, rule: str
     assert lab.change(stop=STOPS[rule]).status_code == 200
     assert problem(lab.ask("new"), 409, "study-finished")["rule"] == rule
     assert lab.ask("late").status_code == 200  # what was handed out stays handed out
-    assert lab.report(suggestion="1-1", value=0.5).status_code == 201
+    assert lab.report(suggestion="B1-S1", value=0.5).status_code == 201
     assert lab.get("summary")["finished"] == rule
     assert lab.get("certificate")["stop"] is True
     lab.change(stop={})

@@ -36,33 +36,33 @@ def states(lab: Lab, number: int = 1) -> list[str]:
 
 
 def test_a_value_by_suggestion_fills_it_and_the_same_again_is_a_duplicate(bench: Lab) -> None:
-    first, again = bench.report(suggestion="1-1", value=0.5), bench.report(suggestion="1-1", value=0.5)
+    first, again = bench.report(suggestion="B1-S1", value=0.5), bench.report(suggestion="B1-S1", value=0.5)
     assert (first.status_code, again.status_code) == (201, 200)
     assert (statuses(first), statuses(again)) == (["recorded"], ["duplicate"])
     assert states(bench) == ["observed", "pending", "pending", "pending"]
-    problem(bench.report(suggestion="1-1", value=0.6), 409, "already-observed")
+    problem(bench.report(suggestion="B1-S1", value=0.6), 409, "already-observed")
     assert [one["value"] for one in bench.observations()] == [0.5]
 
 
 def test_a_value_by_key_fills_the_suggestion_that_waits_for_it(bench: Lab) -> None:
     key = bench.get("batches/1")["suggestions"][2]["key"]
-    assert bench.report(candidate=key, value=0.5).json()["results"][0]["suggestion"] == "1-3"
+    assert bench.report(candidate=key, value=0.5).json()["results"][0]["suggestion"] == "B1-S3"
     assert states(bench)[2] == "observed"
 
 
 def test_a_batch_is_closed_when_everything_in_it_is_answered(bench: Lab) -> None:
     for rank in (1, 2, 3, 4):
         assert bench.get("batches/1")["state"] == "open"
-        bench.report(suggestion=f"1-{rank}", value=float(rank))
+        bench.report(suggestion=f"B1-S{rank}", value=float(rank))
     assert bench.get("batches/1")["state"] == "closed"
 
 
 def test_replicates_are_counted_and_one_alone_must_say_which_it_is(replicated: Lab) -> None:
-    finding = problem(replicated.report(suggestion="1-1", value=1.0), 422, "invalid-input")["errors"][0]
+    finding = problem(replicated.report(suggestion="B1-S1", value=1.0), 422, "invalid-input")["errors"][0]
     assert finding["code"] == "which-replicate"
-    assert statuses(replicated.report(suggestion="1-1", value=1.5, replicate=2)) == ["recorded"]
+    assert statuses(replicated.report(suggestion="B1-S1", value=1.5, replicate=2)) == ["recorded"]
     assert states(replicated) == ["pending"]
-    both = replicated.report(suggestion="1-1", values=[1.25, 1.5, 1.75])
+    both = replicated.report(suggestion="B1-S1", values=[1.25, 1.5, 1.75])
     assert statuses(both) == ["recorded", "duplicate", "recorded"]
     assert states(replicated) == ["observed"]
 
@@ -70,26 +70,26 @@ def test_replicates_are_counted_and_one_alone_must_say_which_it_is(replicated: L
 def test_replicates_by_key_fill_what_is_free_and_then_are_unsolicited(replicated: Lab) -> None:
     assert replicated.report(candidate="A", value=2.0).json()["results"][0]["replicate"] == 1
     placed = replicated.report(candidate="A", values=[3.0, 4.0, 5.0]).json()["results"]
-    assert [(one["suggestion"], one["replicate"]) for one in placed] == [("1-1", 2), ("1-1", 3), (None, None)]
+    assert [(one["suggestion"], one["replicate"]) for one in placed] == [("B1-S1", 2), ("B1-S1", 3), (None, None)]
 
 
 def test_a_failed_measurement_that_may_be_retried_is_only_not_waited_for(bench: Lab) -> None:
-    assert statuses(bench.report(suggestion="1-1", failed={"reason": "vial broke"})) == ["failed"]
+    assert statuses(bench.report(suggestion="B1-S1", failed={"reason": "vial broke"})) == ["failed"]
     assert states(bench)[0] == "failed"
     assert bench.get("candidates", available="false")["total"] == 0
 
 
 def test_a_failed_measurement_that_must_not_be_retried_switches_the_candidate_off(bench: Lab) -> None:
     key = bench.get("batches/1")["suggestions"][0]["key"]
-    bench.report(suggestion="1-1", failed={"reason": "explodes", "retry": False})
+    bench.report(suggestion="B1-S1", failed={"reason": "explodes", "retry": False})
     off = bench.get("candidates", available="false")["candidates"]
     assert [(one["key"], one["reason"]) for one in off] == [(key, "explodes")]
 
 
 def test_what_was_measured_cannot_be_called_failed(bench: Lab) -> None:
-    bench.report(suggestion="1-1", value=1.0)
-    problem(bench.report(suggestion="1-1", failed={"reason": "?"}), 409, "already-observed")
-    both = [{"suggestion": "1-2", "value": 1.0}, {"suggestion": "1-2", "abandoned": {"reason": "?"}}]
+    bench.report(suggestion="B1-S1", value=1.0)
+    problem(bench.report(suggestion="B1-S1", failed={"reason": "?"}), 409, "already-observed")
+    both = [{"suggestion": "B1-S2", "value": 1.0}, {"suggestion": "B1-S2", "abandoned": {"reason": "?"}}]
     problem(bench.send({"observations": both}), 409, "already-observed")
     assert states(bench)[:2] == ["observed", "pending"]
 
@@ -101,7 +101,7 @@ def test_a_failure_that_nobody_waited_for_is_in_the_ledger_too(lab: Lab) -> None
 
 
 def abandoned(lab: Lab) -> None:
-    assert statuses(lab.report(suggestion="1-1", abandoned={"reason": "no time"})) == ["abandoned"]
+    assert statuses(lab.report(suggestion="B1-S1", abandoned={"reason": "no time"})) == ["abandoned"]
 
 
 def closed(lab: Lab) -> None:
@@ -119,14 +119,14 @@ def archived(lab: Lab) -> None:
 @pytest.mark.parametrize("too_late", [abandoned, closed, paused, archived])
 def test_a_late_result_is_kept(bench: Lab, too_late: Callable[[Lab], None]) -> None:
     too_late(bench)
-    assert statuses(bench.report(suggestion="1-1", value=0.5)) == ["recorded"]
+    assert statuses(bench.report(suggestion="B1-S1", value=0.5)) == ["recorded"]
     assert states(bench)[0] == "observed"
     assert bench.get("summary")["counts"]["observations"] == 1
 
 
 def test_a_deleted_study_takes_no_results(bench: Lab) -> None:
     bench.client.delete(bench.path)
-    problem(bench.report(suggestion="1-1", value=0.5), 410, "study-deleted")
+    problem(bench.report(suggestion="B1-S1", value=0.5), 410, "study-deleted")
 
 
 def test_results_that_nobody_asked_for_are_welcome(lab: Lab) -> None:
@@ -146,26 +146,25 @@ def test_a_ref_names_one_measurement_for_ever(bench: Lab) -> None:
     assert statuses(bench.send({"observations": twice})) == ["recorded", "duplicate"]
 
 
-def test_a_value_that_looks_repeated_is_kept_with_a_warning_or_skipped(lab: Lab) -> None:
-    one = {"candidate": "THF-20", "value": 0.5}
-    assert lab.begin().send(one).json()["warnings"] == []
-    again = lab.send(one)
-    assert [finding["code"] for finding in again.json()["warnings"]] == ["looks-repeated"]
-    assert (again.status_code, statuses(again)) == (201, ["recorded"])
-    skipped = lab.send(one, duplicates="skip")
-    assert (skipped.status_code, statuses(skipped)) == (200, ["skipped"])
-    assert lab.send({**one, "measured_at": "2026-05-04T13:30:00+02:00"}).json()["warnings"] == []
+def test_an_equal_value_by_key_counts_once_unless_it_is_said_to_be_new(lab: Lab) -> None:
+    result = {"candidate": "THF-20", "value": 0.5}
+    assert lab.begin().send(result).json()["warnings"] == []
+    again = lab.send(result)
+    assert [finding["code"] for finding in again.json()["warnings"]] == ["reported-before"]
+    assert (again.status_code, statuses(again), again.json()["results"][0]["observation"]) == (200, ["duplicate"], 1)
+    assert statuses(lab.send(result, duplicates="new")) == ["recorded"]
+    assert statuses(lab.send({**result, "measured_at": "2026-05-04T13:30:00+02:00"})) == ["recorded"]
     assert len(lab.observations()) == 3
 
 
 def test_a_dry_run_says_everything_and_stores_nothing(bench: Lab) -> None:
     before = bench.get("summary")
-    body = {"observations": [{"suggestion": "1-1", "value": 0.5}, {"candidate": "THF-20", "value": 1e300}]}
+    body = {"observations": [{"suggestion": "B1-S1", "value": 0.5}, {"candidate": "THF-20", "value": 1e300}]}
     dry = bench.send(body, dry_run=True)
     assert (dry.status_code, dry.json()["stored"], statuses(dry)) == (200, False, ["recorded", "recorded"])
     assert [finding["code"] for finding in dry.json()["warnings"]] == ["extreme-value"]
     assert bench.get("summary") == before
-    problem(bench.send({"suggestion": "9-9", "value": 1.0}, dry_run=True), 422, "invalid-input")
+    problem(bench.send({"suggestion": "B9-S9", "value": 1.0}, dry_run=True), 422, "invalid-input")
 
 
 @pytest.mark.parametrize("value", [0.1, -0.0, 5e-324, -2.2250738585072014e-308, 1.7976931348623157e308, 1e300, 1e22])
@@ -186,7 +185,7 @@ WRONG = {
     "text for a number": {"candidate": "A", "value": "1.5"},
     "a boolean for a number": {"candidate": "A", "value": True},
     "neither suggestion nor candidate": {"value": 1.0},
-    "both": {"suggestion": "1-1", "candidate": "A", "value": 1.0},
+    "both": {"suggestion": "B1-S1", "candidate": "A", "value": 1.0},
     "nothing said": {"candidate": "A"},
     "two things said": {"candidate": "A", "value": 1.0, "failed": {"reason": "?"}},
     "no reason": {"candidate": "A", "failed": {"reason": ""}},
@@ -206,8 +205,8 @@ def test_a_wrong_report_is_refused(lab: Lab, what: str) -> None:
 
 def test_one_wrong_report_refuses_them_all(bench: Lab) -> None:
     seq = bench.get("summary")["seq"]
-    good = {"suggestion": "1-1", "value": 0.5}
-    for wrong in ({"suggestion": "7-1", "value": 1.0}, {"candidate": "nobody", "value": 1.0}):
+    good = {"suggestion": "B1-S1", "value": 0.5}
+    for wrong in ({"suggestion": "B7-S1", "value": 1.0}, {"candidate": "nobody", "value": 1.0}):
         problem(bench.send({"observations": [good, wrong]}), 422, "invalid-input")
     assert (bench.get("summary")["seq"], states(bench)[0]) == (seq, "pending")
 

@@ -68,14 +68,14 @@ def test_a_sheet_by_key_is_historical_data(lab: Lab) -> None:
 
 
 WRONG = {
-    "no header": ("1-1,0.5\n", 1, "header"),
+    "no header": ("B1-S1,0.5\n", 1, "header"),
     "a column twice": ("key,value,value\nTHF-20,1,2\n", 1, "header"),
     "ragged": ("suggestion,value\n1-1,0.5,7\n", 2, "ragged"),
-    "a decimal comma in doubt": ('suggestion,value\n1-1,"0,5"\n', 2, "decimal-comma"),
+    "a decimal comma in doubt": ('suggestion,value\n1-1,"1,234"\n', 2, "ambiguous-number"),
     "no number": ("suggestion,value\n1-1,0.5\n1-2,good\n", 3, "number"),
     "not finite": ("suggestion,value\n1-1,1e400\n", 2, "number"),
     "no suggestion": ("suggestion,value\nfirst,1\n", 2, "suggestion"),
-    "an unknown suggestion": ("suggestion,value\n1-1,0.5\n9-9,1\n", 3, "unknown-suggestion"),
+    "an unknown suggestion": ("suggestion,value\n1-1,0.5\nB9-S9,1\n", 3, "unknown-suggestion"),
     "an unknown candidate": ("key,value\nnobody,1\n", 2, "unknown-candidate"),
     "neither": ("suggestion,key,value\n,,1\n", 2, "which"),
     "a time without a zone": ("key,value,measured_at\nTHF-20,1,2025-01-01\n", 2, "time"),
@@ -94,13 +94,15 @@ def test_a_mistake_in_a_sheet_names_its_row_and_stores_nothing(bench: Lab, what:
     assert bench.observations() == []
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"a\0b", b'suggestion,value\n"1-1,0.5\n', HEADER.encode()])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"a\0b", b'suggestion,value\n"B1-S1,0.5\n', HEADER.encode()])
 def test_what_is_no_filled_in_sheet_is_refused(bench: Lab, content: bytes) -> None:
     problem(bench.sheet(content), 422, "invalid-input")
 
 
 CELLS = st.one_of(
-    st.sampled_from(["1-1", "1-2", "9-9", "THF-20", "0.5", "0,5", "-0.0", "1e999", "NaN", "", "x", '"', "'=1", "２"]),
+    st.sampled_from(
+        ["B1-S1", "B1-S2", "B9-S9", "THF-20", "0.5", "0,5", "-0.0", "1e999", "NaN", "", "x", '"', "'=1", "２"]
+    ),
     st.text(max_size=8),
 )
 ROWS = st.lists(st.lists(CELLS, min_size=1, max_size=10).map(",".join), max_size=5).map("\n".join)

@@ -90,7 +90,7 @@ def test_one_result_is_reported_by_suggestion_or_key(run: Run, study: Study[Sync
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["3-1"], ["3-1", "0.8", "--sheet", "x.csv"], ["3-1", "0.8", "--failed", "no"]]
+    "arguments", [[], ["B3-S1"], ["B3-S1", "0.8", "--sheet", "x.csv"], ["B3-S1", "0.8", "--failed", "no"]]
 )
 def test_a_report_that_says_too_much_or_too_little_is_wrong_usage(run: Run, arguments: list[str]) -> None:
     run("report", "any", *arguments, code=2)

@@ -62,9 +62,9 @@ def test_a_file_is_uploaded_by_its_path(empty: Any, tmp_path: Path, suffix: str)
 
 
 def test_a_file_of_unknown_kind_is_refused_before_it_is_sent(empty: Any, tmp_path: Path) -> None:
-    (tmp_path / "candidates.xlsx").touch()
+    (tmp_path / "candidates.docx").touch()
     with pytest.raises(ValueError, match="unknown type"):
-        empty.upload(tmp_path / "candidates.xlsx")
+        empty.upload(tmp_path / "candidates.docx")
 
 
 def test_a_space_is_described_by_parameters(empty: Any) -> None:

@@ -20,6 +20,7 @@ CONFIG = {
     "content_type_overrides": {
         "text/csv": "application/octet-stream",
         "application/x-npy": "application/octet-stream",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "application/octet-stream",
         "application/zip": "application/octet-stream",
         "application/vnd.apache.parquet": "application/octet-stream",
         "application/vnd.apache.arrow.file": "application/octet-stream",

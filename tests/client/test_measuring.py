@@ -91,7 +91,7 @@ def test_rows_of_a_wrong_sheet_are_named(study: Any, tmp_path: Path) -> None:
 def test_unsolicited_results_are_welcome_and_repeated_ones_can_be_skipped(study: Any) -> None:
     history = [{"key": "A1", "value": 0.4}, {"candidate": "A2", "values": [0.5, 0.6], "note": "old"}]
     assert study.report(history).recorded == 3
-    assert study.report(history[0], duplicates="skip").results[0].status == "skipped"
+    assert study.report(history[0], duplicates="skip").results[0].status == "duplicate"
     assert [observation.value for observation in study.observations(candidate="A2")] == [0.5, 0.6]
 
 

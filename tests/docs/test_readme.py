@@ -52,7 +52,7 @@ def test_the_curl_lines_work_as_printed(server: Server) -> None:
     study, receipt, batch, reported, certificate = documents(printed)
     assert (study["name"], receipt["added"]) == ("screening", 3)
     assert (batch["number"], len(batch["suggestions"])) == (1, 2)
-    assert (reported["recorded"], reported["results"][0]["suggestion"]) == (1, "1-1")
+    assert (reported["recorded"], reported["results"][0]["suggestion"]) == (1, "B1-S1")
     assert "83.1 %" in certificate["words"]
 
 

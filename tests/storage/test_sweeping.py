@@ -61,7 +61,7 @@ def test_what_the_ledger_or_a_snapshot_names_stays(lab: Lab, database: Database)
     lab.begin("key,t\nold,1\nolder,2\n")
     assert lab.client.put(f"{lab.path}/candidates", content="key,q\nx,1\ny,2\n", headers=CSV).status_code == 201
     lab.ask()
-    lab.report(suggestion="1-1", value=1)
+    lab.report(suggestion="B1-S1", value=1)
     lab.client.app.state.resources.snapshots.close()
     before = counted(database)
     assert sweeping.sweep(database, ALL) == 0

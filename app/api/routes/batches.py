@@ -11,7 +11,7 @@ from app.api.bodies import StrictRoute
 from app.api.dependencies import AskLimit, CanAsk, CanRead, ResourcesDep
 from app.api.limits import finished
 from app.api.problems import documented
-from app.api.responses import answer, respond
+from app.api.responses import answer, download, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.schemas.batches import (
     AskIn,
@@ -27,6 +27,7 @@ from app.api.schemas.shape import Name, Reason
 from app.domain.batches import BatchState, SuggestionState
 from app.services.intake.csv_writing import csv_text
 from app.services.intake.sheets import sheet_of
+from app.services.intake.xlsx import XLSX, write_xlsx
 from app.services.transactions import Answer
 from app.services.use_cases import batches
 from app.services.use_cases.batches import BatchDetails
@@ -85,9 +86,15 @@ def read_batch(study: Name, number: BatchNumber, tx: CanRead, resources: Resourc
 
 @router.get(
     "/batches/{number}/sheet",
-    summary="The batch as a CSV sheet to print and fill in",
+    summary="The batch as a sheet to print and fill in; CSV or .xlsx",
     response_class=StreamingResponse,
-    responses=_NOT_FOUND | {200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "A sheet"}},
+    responses=_NOT_FOUND
+    | {
+        200: {
+            "content": {kind: {"schema": {"type": "string"}} for kind in ("text/csv", XLSX)},
+            "description": "A sheet",
+        }
+    },
 )
 def read_sheet(
     study: Name,
@@ -96,8 +103,11 @@ def read_sheet(
     resources: ResourcesDep,
     decimal: Literal["point", "comma"] = "point",
     bom: Annotated[bool, Query(description="Begin with a byte order mark, for some spreadsheet programs.")] = False,
+    format: Literal["csv", "xlsx"] = "csv",  # noqa: A002
 ) -> Response:
-    header, rows = sheet_of(tx.read(batches.read_batch, resources, study, number))
+    header, rows = sheet_of(*tx.read(batches.read_sheet, resources, study, number))
+    if format == "xlsx":
+        return download(lambda path: write_xlsx(path, header, rows), XLSX, f"{study}-batch-{number}.xlsx")
 
     def pieces() -> Iterator[str]:
         yield "\ufeff" if bom else ""

@@ -49,7 +49,8 @@ BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "description": (
-            "A CSV file; a `.npy` matrix (alone, or in a form as `features` with the file `keys`, one key per line); "
+            "A CSV or .xlsx file, also in a form as `candidates`; "
+            "a `.npy` matrix (alone, or in a form as `features` with the file `keys`, one key per line); "
             "Parquet or Arrow; or JSON: `candidates` lists them, `parameters` describes a grid or a space."
         ),
         "content": {
@@ -78,7 +79,9 @@ BODY: dict[str, Any] = {
         },
     }
 }
-_UPLOADS = WRITES | documented("unsupported-media-type", "study-not-active", "candidates-in-use", "conflict")
+_UPLOADS = WRITES | documented(
+    "unsupported-media-type", "study-not-active", "candidates-in-use", "candidates-exist", "conflict"
+)
 _INVALID = documented("invalid-input", "invalid-candidates", "idempotency-key-reused")
 
 
@@ -108,9 +111,15 @@ DryRun = Annotated[bool, Query(description="Check everything, store nothing.")]
     openapi_extra=BODY,
 )
 async def upload(
-    study: Name, body: Uploaded, resources: ResourcesDep, tx: CanUpload, run_long: RunLong, dry_run: DryRun = False
+    study: Name,
+    body: Uploaded,
+    resources: ResourcesDep,
+    tx: CanUpload,
+    run_long: RunLong,
+    replace: Annotated[bool, Query(description="Replace the list that the study has.")] = False,
+    dry_run: DryRun = False,
 ) -> Response:
-    work = partial(uploads.upload, resources, tx, study, body, dry_run=dry_run, answer=_receipt)
+    work = partial(uploads.upload, resources, tx, study, body, replacing=replace, dry_run=dry_run, answer=_receipt)
     return respond(await run_long(work))
 
 

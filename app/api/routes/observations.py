@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
-from app.api.bodies import Spooled, StrictRoute, spooled, uploading
+from app.api.bodies import Spooled, StrictRoute, sheet_file, spooled, uploading
 from app.api.dependencies import CanRead, CanReport, ResourcesDep, SeenVersion
 from app.api.problems import documented, invalid_payload
 from app.api.responses import answer, respond
@@ -22,21 +22,26 @@ from app.api.schemas.observations import (
     ReportsIn,
     RetractionIn,
     RevisionOut,
+    UploadRetractionIn,
+    UploadRetractionOut,
     observation_out,
     report_receipt_out,
     revision_out,
+    upload_retraction_out,
 )
 from app.api.schemas.shape import Name
 from app.domain.access import Scope
-from app.domain.errors import UnsupportedMediaType
+from app.domain.errors import Finding, Invalid
 from app.domain.observations import Report
 from app.services.intake import json_text
 from app.services.intake.csv_writing import csv_text
-from app.services.intake.sheets import read_sheet
+from app.services.intake.sheet_columns import SheetShape
+from app.services.intake.sheet_reading import read_rows, read_sheet
+from app.services.intake.xlsx import XLSX, xlsx_rows
 from app.services.transactions import Answer, WriteTransactions
-from app.services.use_cases import observations
-from app.services.use_cases.observations import Revision
-from app.services.use_cases.report import ReportReceipt, must_not_be_empty, report
+from app.services.use_cases import observations, studies
+from app.services.use_cases.observations import Revision, UploadRetraction
+from app.services.use_cases.report import ReportOptions, ReportReceipt, must_not_be_empty, report
 
 router = APIRouter(
     prefix="/v1/studies/{study}/observations",
@@ -47,41 +52,73 @@ router = APIRouter(
 
 ObservationNumber = Annotated[int, Path(ge=1, lt=2**31, description="The observation's number.")]
 Sent = Annotated[Spooled, Depends(spooled(Scope.REPORT, json_in_memory=True))]
+CanSendReports = Annotated[WriteTransactions, uploading(Scope.REPORT, json_in_memory=True)]
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
 _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "One result, many under `observations`, or a filled-in CSV sheet.",
+        "description": "One result, many under `observations`, or a sheet (CSV or .xlsx, also as `sheet` in a form).",
         "content": {
             "application/json": {
                 "schema": {
                     "anyOf": [{"$ref": "#/components/schemas/ReportIn"}, {"$ref": "#/components/schemas/ReportsIn"}]
                 },
                 "examples": {
-                    "one": {"value": {"suggestion": "3-1", "value": 0.83}},
+                    "one": {"value": {"suggestion": "B3-S1", "value": 0.83}},
                     "many": {"value": {"observations": [{"candidate": "A7-42", "value": 0.83}]}},
-                    "failed": {"value": {"suggestion": "3-2", "failed": {"reason": "vial broke", "retry": True}}},
+                    "failed": {"value": {"suggestion": "B3-S2", "failed": {"reason": "vial broke", "retry": True}}},
                 },
             },
-            "text/csv": {"schema": {"type": "string"}, "example": "suggestion,value\n3-1,0.83\n"},
+            XLSX: {"schema": {"type": "string", "format": "binary"}},
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["sheet"],
+                    "properties": {"sheet": {"type": "string", "format": "binary"}},
+                }
+            },
+            "text/csv": {"schema": {"type": "string"}, "example": "suggestion,value\nB3-S1,0.83\n"},
         },
     }
 }
 
 
-async def get_reports(body: Sent) -> list[Report]:
-    """The reports of a body, as JSON or as a sheet."""
-    return _reports(body) if body.json is not None else await run_in_threadpool(_reports, body)
+async def get_reports(
+    study: Name,
+    body: Sent,
+    tx: CanSendReports,
+    map: Annotated[  # noqa: A002
+        list[str], Query(description="A sheet's column under the lab's own name, as `Ausbeute=value`.")
+    ] = [],  # noqa: B006
+) -> list[Report] | Answer:
+    """The reports of a body, as JSON or as a sheet; or the answer that the same request got before."""
+    if body.json is not None:
+        return _json_reports(body)
+    return await run_in_threadpool(_reports, study, body, tx, _renamed(map))
 
 
-def _reports(body: Spooled) -> list[Report]:
-    if body.media_type == "text/csv":
-        reports = read_sheet(body.files[""])
-        must_not_be_empty(reports)
-        return reports
-    if body.media_type != "application/json":
-        raise UnsupportedMediaType("Send observations as application/json or text/csv.")
+def _renamed(pairs: list[str]) -> dict[str, str]:
+    """`their name=our name`, by their name; ours has no equals sign."""
+    if any("=" not in pair for pair in pairs):
+        raise Invalid([Finding("map", "Write `map` as their name, an equals sign and our name: `Ausbeute=value`.")])
+    return {theirs.strip(): ours.strip() for theirs, _, ours in (pair.rpartition("=") for pair in pairs)}
+
+
+def _reports(name: str, body: Spooled, tx: WriteTransactions, renamed: dict[str, str]) -> list[Report] | Answer:
+    if body.media_type == "application/json":
+        return _json_reports(body)
+    media_type, path = sheet_file(body)
+    study = tx.read_unless_answered(studies.find, name)
+    if isinstance(study, Answer):
+        return study
+    shape = SheetShape.of(study, renamed)
+    reports = read_sheet(path, shape) if media_type == "text/csv" else read_rows(xlsx_rows(path), shape, ".")
+    must_not_be_empty(reports)
+    return reports
+
+
+def _json_reports(body: Spooled) -> list[Report]:
     value = json_text.loads(body.files[""].read_bytes() if body.json is None else body.json)
     try:
         if isinstance(value, dict) and "observations" in value:
@@ -102,16 +139,35 @@ def _reports(body: Spooled) -> list[Report]:
 )
 def report_observations(
     study: Name,
-    reports: Annotated[list[Report], Depends(get_reports)],
-    tx: Annotated[WriteTransactions, uploading(Scope.REPORT, json_in_memory=True)],
+    reports: Annotated[list[Report] | Answer, Depends(get_reports)],
+    body: Sent,
+    tx: CanSendReports,
     resources: ResourcesDep,
     duplicates: Annotated[
-        Literal["keep", "skip"], Query(description="What to do with a value that looks reported before.")
-    ] = "keep",
+        Literal["skip", "new"],
+        Query(description="Whether equal values of a candidate are repeats or new."),
+    ] = "skip",
+    implausible: Annotated[
+        Literal["accept", "refuse"], Query(description="Whether values far from all earlier ones are stored.")
+    ] = "accept",
     dry_run: Annotated[bool, Query(description="Check everything, store nothing.")] = False,
 ) -> Response:
+    if isinstance(reports, Answer):
+        return respond(reports)
+    options = ReportOptions(body.digest, all_new=duplicates == "new", refuse_implausible=implausible == "refuse")
     run, receipt = (tx.dry_run, _checked) if dry_run else (tx.write_once, _reported)
-    return respond(run(report, resources, study, reports, duplicates == "skip", answer=receipt))
+    return respond(run(report, resources, study, reports, options, answer=receipt))
+
+
+@router.post(
+    "/retractions",
+    summary="Retract everything that one report recorded, with a reason",
+    response_model=UploadRetractionOut,
+    responses=WRITES | _NOT_FOUND,
+)
+def retract_upload(study: Name, retraction: UploadRetractionIn, tx: CanReport) -> Response:
+    upload, reason = retraction.upload, retraction.reason
+    return respond(tx.write_once(observations.retract_upload, study, upload, reason, answer=_retracted))
 
 
 @router.get(
@@ -199,12 +255,16 @@ def _rows(shown: list[ObservationOut], page: Callable[[int], list[ObservationOut
 
 
 def _reported(receipt: ReportReceipt) -> Answer:
-    new = any(match.status not in ("duplicate", "skipped") for match in receipt.matches)
+    new = any(match.status != "duplicate" for match in receipt.matches)
     return answer(report_receipt_out(receipt, stored=True), 201 if new else 200)
 
 
 def _checked(receipt: ReportReceipt) -> Answer:
     return answer(report_receipt_out(receipt, stored=False))
+
+
+def _retracted(retraction: UploadRetraction) -> Answer:
+    return answer(upload_retraction_out(retraction))
 
 
 def _revised(revision: Revision) -> Answer:

@@ -42,7 +42,7 @@ class WhyOut(Shape):
 
 
 class SuggestionOut(Shape):
-    suggestion: str = Field(description="Report by this.", examples=["3-1"])
+    suggestion: str = Field(description="Report by this.", examples=["B3-S1"])
     rank: int
     key: str = Field(description="The candidate.", examples=["A7-42"])
     replicates: int = Field(description="How many measurements are requested.")

@@ -9,11 +9,13 @@ from app.api.schemas.shape import Line, Moment, Reason, Request, Shape, Text
 from app.domain.batches import SuggestionId
 from app.domain.clock import stamp
 from app.domain.observations import Failure, Report
-from app.services.use_cases.observations import KeyedObservation, Revision
+from app.services.use_cases.observations import KeyedObservation, Revision, UploadRetraction
 from app.services.use_cases.report import ReportReceipt
 
 Value = Annotated[float, Field(description="A finite number, kept exactly.")]
-SuggestionText = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$", examples=["3-1"])]
+SuggestionText = Annotated[
+    str, Field(pattern=r"^ ?[Bb]? ?[1-9][0-9]{0,8} ?- ?[Ss]? ?[1-9][0-9]{0,8} ?$", examples=["B3-S1"])
+]
 
 
 class FailureIn(Request):
@@ -72,7 +74,9 @@ class ReportsIn(Request):
 
 
 class MatchOut(Shape):
-    status: str = Field(description="recorded, duplicate (stored before), skipped, failed or abandoned.")
+    row: int | None = Field(description="Of the sheet.")
+    status: str = Field(description="recorded, duplicate (reported before, not stored again), failed or abandoned.")
+    value: float | None = Field(description="As it was understood.")
     observation: int | None = Field(description="Its number.")
     key: str
     suggestion: str | None
@@ -82,6 +86,7 @@ class MatchOut(Shape):
 class ReportReceiptOut(Shape):
     stored: bool = Field(description="False for a dry run.")
     recorded: int
+    upload: int | None = Field(description="By this, everything recorded here can be retracted in one call.")
     results: tuple[MatchOut, ...]
     warnings: tuple[FindingOut, ...]
 
@@ -118,6 +123,17 @@ class RetractionIn(Request):
     reason: Reason = Field(description="Kept in the ledger.", examples=["the vial was mislabelled"])
 
 
+class UploadRetractionIn(Request):
+    upload: int = Field(ge=1, lt=2**31, description="The `upload` that the report was answered with.")
+    reason: Reason = Field(description="Kept in the ledger.", examples=["the sheet of another study"])
+
+
+class UploadRetractionOut(Shape):
+    upload: int
+    retracted: tuple[int, ...] = Field(description="The observations that count no more.")
+    affected_batches: tuple[int, ...] = Field(description="Batches computed with them. They stand.")
+
+
 class RevisionOut(Shape):
     observation: ObservationOut
     affected_batches: tuple[int, ...] = Field(
@@ -129,9 +145,12 @@ def report_receipt_out(receipt: ReportReceipt, *, stored: bool) -> ReportReceipt
     return ReportReceiptOut(
         stored=stored,
         recorded=sum(match.status == "recorded" for match in receipt.matches),
+        upload=receipt.upload if stored else None,
         results=tuple(
             MatchOut(
+                row=match.report.row,
                 status=match.status,
+                value=match.value,
                 observation=match.observation,
                 key=match.key,
                 suggestion=_text_of(match.suggestion),
@@ -161,6 +180,12 @@ def observation_out(keyed: KeyedObservation) -> ObservationOut:
         actor=observation.actor,
         recorded_at=observation.recorded_at,
         seq=observation.seq,
+    )
+
+
+def upload_retraction_out(retraction: UploadRetraction) -> UploadRetractionOut:
+    return UploadRetractionOut(
+        upload=retraction.upload, retracted=retraction.observations, affected_batches=retraction.affected_batches
     )
 
 

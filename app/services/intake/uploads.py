@@ -17,6 +17,7 @@ from app.services.intake.limits import Limits
 from app.services.intake.npy_reading import read_npy
 from app.services.intake.space.reading import read_space
 from app.services.intake.table import CandidateTable, fit_to_columns
+from app.services.intake.xlsx import XLSX, xlsx_as_csv
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,10 @@ def _csv(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
     return read_csv(upload.path, declared, limits)
 
 
+def _xlsx(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+    return read_csv(xlsx_as_csv(upload.path), declared, limits)
+
+
 def _json(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
     """`{"candidates": [{…}, …]}` lists the candidates, `{"parameters": {…}, …}` describes them."""
     body = json_text.loads(upload.path.read_bytes())
@@ -71,6 +76,7 @@ def _arrow(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable
 
 READERS: Mapping[str, Callable[[Upload, Declared, Limits], CandidateTable]] = {
     "text/csv": _csv,
+    XLSX: _xlsx,
     "application/json": _json,
     "application/x-npy": _npy,
     "application/vnd.apache.parquet": _parquet,

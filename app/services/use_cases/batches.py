@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from app.domain.access import Actor
-from app.domain.batches import Batch, BatchState, Suggestion, SuggestionState
+from app.domain.batches import Batch, BatchState, Suggestion, SuggestionId, SuggestionState
 from app.domain.candidates import Candidate
 from app.domain.errors import BatchNotFound
 from app.domain.events import AbandonedMeasurement, MeasurementsAbandoned
+from app.domain.observations import Observation, ObservationKind
 from app.domain.studies import Study
 from app.services.resources import Resources
 from app.services.use_cases import studies
 from app.storage import batches as rows
-from app.storage import ledger
+from app.storage import ledger, observations
 from app.storage.candidate_set import CandidateSet
 
 
@@ -51,6 +52,19 @@ def list_batches(
 def read_batch(connection: Connection, actor: Actor, resources: Resources, name: str, number: int) -> BatchDetails:
     study = studies.find(connection, actor, name)
     return details(connection, resources, study, rows.find(connection, study, number))
+
+
+def read_sheet(
+    connection: Connection, actor: Actor, resources: Resources, name: str, number: int
+) -> tuple[BatchDetails, dict[tuple[SuggestionId, int], Observation]]:
+    """A batch, and what was reported of it by suggestion and replicate."""
+    batch = read_batch(connection, actor, resources, name, number)
+    results = observations.of_suggestions(connection, batch.study, [number])
+    return batch, {
+        (result.suggestion, result.replicate): result
+        for result in results
+        if result.suggestion is not None and result.replicate is not None and result.kind is ObservationKind.RECORDED
+    }
 
 
 def details(

@@ -1,13 +1,13 @@
 """Observations: read them, correct them, retract them. A change is a new version with a reason; the old one is kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
 from app.domain.access import Actor, Scope
 from app.domain.errors import CandidateNotFound, Denied, ObservationNotFound, PreconditionFailed
-from app.domain.events import ObservationCorrected, ObservationRetracted
+from app.domain.events import ObservationCorrected, ObservationRetracted, ObservationsReported
 from app.domain.observations import Measured, Observation, ObservationKind
 from app.domain.studies import Study
 from app.services.resources import Resources
@@ -31,6 +31,15 @@ class Revision:
     """The new version, and the batches that were computed with the one before: they stand."""
 
     current: KeyedObservation
+    affected_batches: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class UploadRetraction:
+    """The observations of one upload that count no more, and the batches that were computed with them."""
+
+    upload: int
+    observations: tuple[int, ...]
     affected_batches: tuple[int, ...]
 
 
@@ -102,6 +111,32 @@ def retract(
     return _append(connection, actor, resources, study, old, event, reason)
 
 
+def retract_upload(connection: Connection, actor: Actor, name: str, upload: int, reason: str) -> UploadRetraction:
+    """Retract everything that one report recorded and that still counts, all or nothing."""
+    study = studies.lock(connection, actor, name)
+    numbers = [number for event in _reports_of(connection, study, upload) for number in event]
+    if not numbers:
+        raise ObservationNotFound("No report of this study has this upload number.")
+    retracted = []
+    for number in numbers:
+        versions = rows.versions(connection, study, number)
+        _must_be_allowed(actor, versions[0])
+        if versions[-1].kind is ObservationKind.RECORDED:
+            event = ObservationRetracted(number, versions[-1].version + 1)
+            study = ledger.append(connection, study, actor, event, reason)
+            retracted.append(number)
+    return UploadRetraction(upload, tuple(retracted), batches.based_on(connection, study, upload))
+
+
+def _reports_of(connection: Connection, study: Study, upload: int) -> Iterator[list[int]]:
+    """The numbers of the observations in each event of an upload; its events follow one another."""
+    for entry in ledger.read(connection, study.id, after=upload - 1):
+        event = entry.event()
+        if not isinstance(event, ObservationsReported) or event.upload != upload:
+            return
+        yield [reported.observation for reported in event.observations]
+
+
 def with_keys(
     connection: Connection, resources: Resources, study: Study, observations: Sequence[Observation]
 ) -> list[KeyedObservation]:
@@ -114,6 +149,11 @@ def with_keys(
     ]
 
 
+def _must_be_allowed(actor: Actor, reported: Observation) -> None:
+    if not actor.key.may(Scope.CORRECT) and reported.actor != actor.key.id:
+        raise Denied("With this role you can correct only what the same key reported.")
+
+
 def _current(
     connection: Connection, actor: Actor, name: str, number: int, version: int | None
 ) -> tuple[Study, Observation]:
@@ -123,8 +163,7 @@ def _current(
     if not versions:
         raise ObservationNotFound
     current = versions[-1]
-    if not actor.key.may(Scope.CORRECT) and versions[0].actor != actor.key.id:
-        raise Denied("With this role you can correct only what the same key reported.")
+    _must_be_allowed(actor, versions[0])
     if version is not None and version != current.version:
         raise PreconditionFailed(current=current.version)
     return study, current

@@ -24,7 +24,6 @@ from app.services.use_cases.report_matching import Match, ReportMatcher
 from app.storage import ledger
 
 OBSERVATIONS_PER_EVENT = 1_000
-EXTREME = 1e100
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,16 @@ class ReportReceipt:
 
     matches: tuple[Match, ...]
     warnings: tuple[Finding, ...]
+    upload: int | None  # by which everything that this call recorded can be retracted
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """How a call wants its reports to be taken."""
+
+    digest: str | None = None  # of the body
+    all_new: bool = False  # equal values are new measurements
+    refuse_implausible: bool = False
 
 
 def report(
@@ -41,16 +50,19 @@ def report(
     resources: Resources,
     name: str,
     reports: Sequence[Report],
-    skip_repeated: bool,
+    options: ReportOptions,
 ) -> ReportReceipt:
     """Store reports, all or none. A result is never too late: only a deleted study refuses it."""
     study = studies.lock(connection, actor, name)
-    matcher = ReportMatcher(connection, resources, study, reports, skip_repeated=skip_repeated)
+    matcher = ReportMatcher(connection, resources, study, reports, digest=options.digest, all_new=options.all_new)
     matches = tuple(match for report in reports for match in matcher.match(report))
     matcher.refuse_if_any_is_wrong()
-    for event in _events(study, matches):
+    if options.refuse_implausible:
+        _refuse_implausible(matcher.warnings)
+    upload = study.seq + 1 if any(match.status == "recorded" for match in matches) else None
+    for event in _events(study, matches, upload, options.digest):
         study = ledger.append(connection, study, actor, event)
-    return ReportReceipt(matches, (*matcher.warnings, *_extremes(matches)))
+    return ReportReceipt(matches, matcher.warnings, upload)
 
 
 def must_not_be_empty(reports: Sequence[Report]) -> None:
@@ -59,11 +71,20 @@ def must_not_be_empty(reports: Sequence[Report]) -> None:
         raise Invalid([Finding("no-observations", message)])
 
 
-def _events(study: Study, matches: Sequence[Match]) -> list[StudyEvent]:
+def _refuse_implausible(warnings: Sequence[Finding]) -> None:
+    implausible = [finding for finding in warnings if finding.code in ("implausible-value", "extreme-value")]
+    if implausible:
+        detail = (
+            "Nothing was stored: some values are implausible. To store them all the same, send `implausible=accept`."
+        )
+        raise Invalid(implausible, detail)
+
+
+def _events(study: Study, matches: Sequence[Match], upload: int | None, digest: str | None) -> list[StudyEvent]:
     objective = study.configuration.objective.name
     recorded = [_observation(match, objective) for match in matches if match.status == "recorded"]
     events: list[StudyEvent] = [
-        ObservationsReported(tuple(recorded[start : start + OBSERVATIONS_PER_EVENT]))
+        ObservationsReported(tuple(recorded[start : start + OBSERVATIONS_PER_EVENT]), upload, digest)
         for start in range(0, len(recorded), OBSERVATIONS_PER_EVENT)
     ]
     failures = tuple(_failure(match) for match in matches if match.status == "failed")
@@ -98,12 +119,3 @@ def _failure(match: Match) -> FailedMeasurement:
 
 def _abandoned(match: Match) -> AbandonedMeasurement:
     return AbandonedMeasurement(match.candidate, match.key, match.report.abandoned, match.suggestion)
-
-
-def _extremes(matches: Sequence[Match]) -> list[Finding]:
-    message = "This value is extremely large. It was stored as it is; correct it if it is a typing error."
-    return [
-        Finding("extreme-value", message, row=match.report.row)
-        for match in matches
-        if match.value is not None and abs(match.value) > EXTREME
-    ]

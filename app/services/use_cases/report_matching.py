@@ -2,9 +2,12 @@
 
 A report by suggestion fills that suggestion's replicates. A report by key fills the oldest pending suggestion of the
 candidate; if none is pending, the result was not requested, and is welcome all the same.
+
+A sheet names a candidate in several ways at once: by suggestion, by key and by its conditions. They must agree, or the
+row is refused: a column that was sorted alone must not move results to other candidates.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +16,19 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from app.domain.batches import Suggestion, SuggestionId, SuggestionState
+from app.domain.candidates import Candidate
 from app.domain.errors import AlreadyObserved, Finding, Invalid
 from app.domain.observations import Observation, ObservationKind, Report
 from app.domain.studies import Study
 from app.services.resources import Resources
-from app.storage import batches, observations
+from app.services.use_cases.plausibility import Plausibility
+from app.services.use_cases.report_contradictions import other_conditions, other_key
+from app.storage import batches, ledger, observations
 from app.storage.candidate_set import CandidateSet
 
-MatchStatus = Literal["recorded", "duplicate", "skipped", "failed", "abandoned"]
+MatchStatus = Literal["recorded", "duplicate", "failed", "abandoned"]
+LATEST = 50
+"""Results that a new value is compared with."""
 
 
 @dataclass(frozen=True)
@@ -59,34 +67,46 @@ class ReportMatcher:
         study: Study,
         reports: Sequence[Report],
         *,
-        skip_repeated: bool,
+        digest: str | None = None,
+        all_new: bool = False,
     ) -> None:
         self._connection = connection
         self._study = study
+        self._digest = digest
+        self._all_new = all_new
+        self._reports = reports
         self._objective = study.configuration.objective.name
-        self._skip_repeated = skip_repeated
         self._candidates = CandidateSet(connection, resources.arrays, study)
         keys = {report.candidate for report in reports if report.candidate is not None}
         self._numbers = self._candidates.find_all(keys)
         refs = {report.ref for report in reports if report.ref is not None}
         stored = observations.with_refs(connection, study, refs)
         self._refs = {ref: self._stored(observation) for ref, observation in stored.items()}
-        self._next_number = observations.last_number(connection, study) + 1
+        latest = observations.latest(connection, study, LATEST)
+        self._next_number = latest[0].number + 1 if latest else 1
+        self._first_number = self._next_number
+        self._plausibility = Plausibility([self._stored(observation).value for observation in latest])
+        self._repeats: Counter[tuple[int, float, str | None]] = Counter()
         self._loaded_batches: set[int] = set()
         self._suggestions: dict[SuggestionId, Suggestion] = {}
         self._filled: dict[SuggestionId, dict[int, _Earlier]] = {}  # by replicate
         self._load(report.suggestion.batch for report in reports if report.suggestion is not None)
         self._errors: list[Finding] = []
         self._conflicts: list[Finding] = []
-        self.warnings: list[Finding] = []
+        self._warnings: list[Finding] = []
+        self._recognised = 0
 
     def match(self, report: Report) -> Iterator[Match]:
         """One match per value. Errors are collected, so that one answer names them all."""
         suggestion = self._suggestion(report)
-        candidate = suggestion.candidate if suggestion else self._candidate(report)
-        if candidate is None:
+        if report.suggestion is not None and suggestion is None:
             return
-        key = report.candidate or self._candidates.keys([candidate])[0]
+        candidate = suggestion.candidate if suggestion else self._candidate(report)
+        if candidate is None or self._contradicts_itself(report, suggestion, candidate):
+            return
+        if report.mangled:
+            suggestion = self._suggestion_of(report, candidate)
+        key = self._candidates.keys([candidate])[0] if report.candidate is None else report.candidate
         if report.failed is not None or report.abandoned is not None:
             yield from self._match_without_value(report, suggestion, candidate, key)
             return
@@ -99,11 +119,21 @@ class ReportMatcher:
         if self._conflicts:
             raise AlreadyObserved(self._conflicts)
 
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        if not self._recognised:
+            return tuple(self._warnings)
+        results = "1 result was" if self._recognised == 1 else f"{self._recognised:,} results were"
+        message = f"{results} reported before and not stored again. To store new measurements, send `duplicates=new`."
+        return (Finding("reported-before", message), *self._warnings)
+
     def _match_value(
         self, report: Report, suggestion: Suggestion | None, candidate: int, key: str, value: float, offset: int
     ) -> Iterator[Match]:
         suggestion = suggestion or self._pending_of(candidate)
         earlier = self._refs.get(report.ref) if report.ref is not None and offset == 0 else None
+        if report.suggestion is None and report.ref is None:
+            earlier = self._recognise(report, suggestion, candidate, value)
         slot, replicate = None, None
         if suggestion is not None and earlier is None:
             slot, replicate = suggestion.id, self._replicate(report, suggestion, offset)
@@ -113,12 +143,9 @@ class ReportMatcher:
         if earlier is not None:
             yield from self._match_repeat(report, key, candidate, value, earlier)
             return
-        if slot is None and self._looks_repeated(report, candidate, value):
-            if self._skip_repeated:
-                yield Match(report, "skipped", candidate, key, value=value)
-                return
-            message = "The same value of the same candidate is stored already. It was stored once more."
-            self.warnings.append(Finding("looks-repeated", message, row=report.row))
+        implausible = self._plausibility.finding(value, suggestion.why if suggestion else None, report.row)
+        if implausible is not None:
+            self._warnings.append(implausible)
         yield self._record(Match(report, "recorded", candidate, key, self._next_number, value, slot, replicate), offset)
 
     def _record(self, match: Match, offset: int) -> Match:
@@ -138,16 +165,16 @@ class ReportMatcher:
         """The same value again is harmless. Another value, or one for a retracted result, needs a correction."""
         number = earlier.observation
         if not earlier.retracted and earlier.candidate == candidate and earlier.value == value:
+            self._recognised += 1
             yield Match(report, "duplicate", candidate, key, number, value, earlier.suggestion, earlier.replicate)
             return
         subject = str(report.suggestion) if report.suggestion else key
-        if earlier.retracted:
-            message = f"The result of {subject} (observation {number}) was retracted. To restore it, correct it."
+        state = "already has a result" if not earlier.retracted else "has a result that was retracted"
+        if number is not None and number < self._first_number:
+            call = f"POST /v1/studies/{self._study.name}/observations/{number}/corrections with the value and a reason"
+            message = f"{subject} {state} (observation {number}). To change it: {call}."
         else:
-            message = (
-                f"{subject} already has a result (observation {number}). "
-                "To change it, submit a correction with a reason."
-            )
+            message = f"{subject} is reported twice in this request, with different values. Send one of them."
         self._conflicts.append(Finding("already-observed", message, row=report.row))
 
     def _match_without_value(
@@ -173,7 +200,7 @@ class ReportMatcher:
             return None
         suggestion = self._suggestions.get(report.suggestion)
         if suggestion is None:
-            message = "The study has no such suggestion. Use an id from the batch, such as 3-1."
+            message = "The study has no such suggestion. Use an id from the batch, such as B3-S1."
             self._errors.append(Finding("unknown-suggestion", message, row=report.row))
         return suggestion
 
@@ -182,7 +209,7 @@ class ReportMatcher:
             return None
         number = self._numbers.get(report.candidate)
         if number is None:
-            message = "The study has no candidate with this key."
+            message = "The study has no candidate with this key. Check its spelling."
             self._errors.append(Finding("unknown-candidate", message, row=report.row))
         return number
 
@@ -190,9 +217,10 @@ class ReportMatcher:
         """The replicate as stated; else counted from the first value; else the next one that is free."""
         if report.replicate is not None:
             return report.replicate + offset
-        if report.candidate is None and (len(report.values) > 1 or suggestion.replicates == 1):
+        by_suggestion = report.suggestion is not None or report.mangled
+        if by_suggestion and (len(report.values) > 1 or suggestion.replicates == 1):
             return offset + 1
-        if report.candidate is not None or report.ref is not None:
+        if not by_suggestion or report.ref is not None:
             filled = self._filled[suggestion.id]
             return next(number for number in range(1, len(filled) + 2) if number not in filled)
         message = (
@@ -202,19 +230,69 @@ class ReportMatcher:
         self._errors.append(Finding("which-replicate", message, row=report.row))
         return None
 
-    def _looks_repeated(self, report: Report, candidate: int, value: float) -> bool:
-        if report.ref is not None or report.measured_at is not None:
-            return False
-        return value in self._stored_values.get(candidate, ())
+    def _contradicts_itself(self, report: Report, suggestion: Suggestion | None, candidate: int) -> bool:
+        """Whether the row's key or conditions are those of another candidate."""
+        finding = None
+        if suggestion is not None and report.candidate is not None and self._numbers.get(report.candidate) != candidate:
+            [own_key] = self._candidates.keys([candidate])
+            finding = other_key(report, suggestion, own_key, is_known=report.candidate in self._numbers)
+        elif report.conditions:
+            finding = other_conditions(report, suggestion, self._described[candidate])
+        if finding is not None:
+            self._errors.append(finding)
+        return finding is not None
 
     @cached_property
-    def _stored_values(self) -> dict[int, set[float]]:
-        """The values that the candidates named by key had before this call."""
-        values: dict[int, set[float]] = defaultdict(set)
-        stored = observations.values_of(self._connection, self._study, self._numbers.values())
-        for candidate, measured in stored:
-            values[candidate].add(measured[self._objective].value)
-        return values
+    def _described(self) -> dict[int, Candidate]:
+        """The candidates whose conditions the reports state."""
+        numbers = {s.candidate for r in self._reports if r.suggestion and (s := self._suggestions.get(r.suggestion))}
+        numbers |= set(self._numbers.values())
+        return {candidate.number: candidate for candidate in self._candidates.read(sorted(numbers))}
+
+    def _suggestion_of(self, report: Report, candidate: int) -> Suggestion | None:
+        """The suggestion whose id became a date: the candidate's oldest pending one, else its newest."""
+        message = "The suggestion's id had become a date. The row was matched by its key."
+        self._warnings.append(Finding("id-became-date", message, row=report.row, column="suggestion"))
+        pending = self._pending_of(candidate)
+        if pending is not None:
+            return pending
+        issued = batches.suggestions_for(self._connection, self._study, [candidate])
+        self._load({suggestion.id.batch for suggestion in issued[-1:]})
+        return issued[-1] if issued else None
+
+    def _recognise(self, report: Report, pending: Suggestion | None, candidate: int, value: float) -> _Earlier | None:
+        """The stored result that this one repeats: n equal rows of a call repeat n equal stored results."""
+        if self._all_new:
+            return None
+        same = (candidate, value, report.measured_at)
+        equal = [
+            observation
+            for observation in self._stored_results.get(same, ())
+            if pending is None or observation.seq > self._issued.get(pending.id.batch, 0) or self._is_sent_again
+        ]
+        position = self._repeats[same]
+        self._repeats[same] += 1
+        return self._stored(equal[position]) if position < len(equal) else None
+
+    @cached_property
+    def _stored_results(self) -> dict[tuple[int, float, str | None], list[Observation]]:
+        """What the candidates named by key gave before this call, by candidate, value and moment."""
+        results: dict[tuple[int, float, str | None], list[Observation]] = defaultdict(list)
+        for observation in observations.recorded_of(self._connection, self._study, self._numbers.values()):
+            value = observation.values[self._objective].value
+            results[observation.candidate, value, observation.measured_at].append(observation)
+        return results
+
+    @cached_property
+    def _issued(self) -> dict[int, int]:
+        """The event that issued each batch with something pending: an older result does not answer it."""
+        numbers = {suggestion.id.batch for pending in self._pending.values() for suggestion in pending}
+        return {batch.number: batch.seq for batch in batches.with_numbers(self._connection, self._study, numbers)}
+
+    @cached_property
+    def _is_sent_again(self) -> bool:
+        """Whether the same file was sent before."""
+        return self._digest is not None and ledger.has_digest(self._connection, self._study.id, self._digest)
 
     @cached_property
     def _pending(self) -> dict[int, list[Suggestion]]:

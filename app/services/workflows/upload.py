@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from app.domain.access import Actor
 from app.domain.candidates import BlockArrays, CandidateBlock
-from app.domain.errors import CandidatesInUse, Conflict, Finding, InvalidCandidates, Overloaded
+from app.domain.errors import CandidatesExist, CandidatesInUse, Conflict, Finding, InvalidCandidates, Overloaded
 from app.domain.events import CandidatesAdded, CandidatesUploaded
 from app.domain.studies import Study
 from app.modelling.engine_settings import model_warnings
@@ -39,19 +39,27 @@ RenderReceipt = Callable[[UploadReceipt], Answer]
 
 
 def upload(
-    resources: Resources, tx: WriteTransactions, name: str, body: Upload, *, dry_run: bool, answer: RenderReceipt
+    resources: Resources,
+    tx: WriteTransactions,
+    name: str,
+    body: Upload,
+    *,
+    replacing: bool,
+    dry_run: bool,
+    answer: RenderReceipt,
 ) -> Answer:
-    """Make `body` the study's candidate list; the same list again changes nothing."""
+    """Make `body` the study's candidate list; the same list again changes nothing. Only `replacing` drops another."""
     stored_answer = tx.stored_answer()
     if stored_answer is not None:
         return stored_answer
     tx.read(studies.find, name)  # a study that does not exist is refused before the parsing
     table = check(resources, body)
     if dry_run:
-        return tx.dry_run(_replace, name, table, _name_arrays(table), answer=_as_dry_run(answer))
+        return tx.dry_run(_replace, name, table, _name_arrays(table), replacing, answer=_as_dry_run(answer))
     for _ in range(ATTEMPTS):
         try:
-            return tx.write_once(_replace_with_stored, name, table, _store_arrays(resources, table), answer=answer)
+            arrays = _store_arrays(resources, table)
+            return tx.write_once(_replace_with_stored, name, table, arrays, replacing, answer=answer)
         except DamagedBlob:  # the arrays were swept before the event named them
             continue
     raise Overloaded
@@ -91,14 +99,14 @@ class _Outdated(Exception):
 
 
 def _replace_with_stored(
-    connection: Connection, actor: Actor, name: str, table: CandidateTable, arrays: BlockArrays
+    connection: Connection, actor: Actor, name: str, table: CandidateTable, arrays: BlockArrays, replacing: bool
 ) -> UploadReceipt:
     blobs.must_be_listed(connection, arrays.digests())
-    return _replace(connection, actor, name, table, arrays)
+    return _replace(connection, actor, name, table, arrays, replacing)
 
 
 def _replace(
-    connection: Connection, actor: Actor, name: str, table: CandidateTable, arrays: BlockArrays
+    connection: Connection, actor: Actor, name: str, table: CandidateTable, arrays: BlockArrays, replacing: bool
 ) -> UploadReceipt:
     study = studies.lock(connection, actor, name)
     study.must_not_be_archived()
@@ -107,6 +115,8 @@ def _replace(
         return UploadReceipt(study, len(table), table.warnings, stored=False)
     if candidates.are_in_use(connection, study):
         raise CandidatesInUse
+    if existing and not replacing:
+        raise CandidatesExist
     event = CandidatesUploaded(CandidateBlock(0, len(table), arrays), table.columns)
     study = ledger.append(connection, study, actor, event)
     return UploadReceipt(study, len(table), table.warnings, stored=True)

@@ -15,7 +15,7 @@ export function waiting(name) {
   return read().filter((item) => item.study === name);
 }
 
-// `place` is "3-1/2": suggestion and replicate. A new value replaces one that has not been sent yet.
+// `place` is "B3-S1/2": suggestion and replicate. A new value replaces one that has not been sent yet.
 export function put(name, place, report, words) {
   const items = read().filter((item) => !(item.study === name && item.place === place));
   write([...items, { study: name, place, report, words, token: token(), key: me()?.id, at: new Date().toISOString() }]);

@@ -18,7 +18,7 @@ PAGE_SIZE = 10_000
 
 class Candidates(StudyBase[ConnectionT]):
     @sync_and_async
-    async def upload(
+    async def upload(  # noqa: PLR0913
         self,
         data: Table = None,
         *,
@@ -28,19 +28,22 @@ class Candidates(StudyBase[ConnectionT]):
         columns: Sequence[str] = (),
         attributes: Sequence[str] = (),
         text: Sequence[str] = (),
+        replace: bool = False,
         dry_run: bool = False,
     ) -> Receipt:
-        """Upload the list of candidates; repeating it changes nothing.
+        """Upload the list of candidates; repeating it changes nothing, and only `replace` drops another list.
 
-        `data` is a pandas or polars frame, a path (CSV, .npy, Parquet, Arrow), a list of dicts, or a 2-d array with
-        `keys` and `columns`. Or `parameters` describes a space that the server enumerates. `key` is the column with the
-        candidates' keys, `attributes` are columns that are kept but not modelled, `text` are columns to read as text.
+        `data` is a pandas or polars frame, a path (CSV, .xlsx, .npy, Parquet, Arrow), a list of dicts, or a 2-d array
+        with `keys` and `columns`. Or `parameters` describes a space that the server enumerates. `key` is the column of
+        keys, `attributes` are columns that are kept but not modelled, `text` are columns to read as text.
 
-        >>> study.upload([{"key": "a", "heat": 20}, {"key": "b", "heat": 30}], dry_run=True).added
+        >>> study.upload([{"key": "a", "heat": 20}, {"key": "b", "heat": 30}], replace=True, dry_run=True).added
         2
         """
         texts = list(dict.fromkeys([*text, *text_columns(data, key)]))
-        params = {"key": key, "attribute": list(attributes), "text": texts, "column": list(columns)}
+        params: dict[str, Any] = {"key": key, "attribute": list(attributes), "text": texts, "column": list(columns)}
+        if replace:
+            params["replace"] = "true"
         return await self._send_candidates("PUT", candidates_body(data, keys, parameters), params, dry_run)
 
     @sync_and_async

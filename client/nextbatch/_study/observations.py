@@ -16,17 +16,24 @@ from .base import StudyBase
 class Observations(StudyBase[ConnectionT]):
     @sync_and_async
     async def report(
-        self, data: Table, *, dry_run: bool = False, duplicates: Literal["keep", "skip"] = "keep"
+        self,
+        data: Table,
+        *,
+        dry_run: bool = False,
+        map: Mapping[str, str] | None = None,  # noqa: A002
+        duplicates: Literal["skip", "new"] = "skip",
     ) -> Reported:
-        """Report results: a filled-in sheet (frame or path to CSV), a list of dicts, or one dict. All or nothing.
+        """Report results, all or nothing: a sheet (frame, or path to CSV or .xlsx), a list of dicts, or one dict.
 
         Each row has `suggestion` or `key`, and one of `value`, `values`, `failed` and `abandoned`. Results that nobody
-        asked for and historical results are welcome. `duplicates="skip"` skips values that were reported before.
+        asked for and historical results are welcome. An equal value of the same key counts once unless you say
+        `duplicates="new"`. `map={"Ausbeute": "value"}` names the columns of a sheet of your own.
 
         >>> study.report([{"key": "A1", "value": 0.41}, {"key": "A2", "value": 0.56}]).recorded
         2
         """
-        params = {"dry_run": "true" if dry_run else None, "duplicates": duplicates}
+        renamed = [f"{theirs}={ours}" for theirs, ours in (map or {}).items()]
+        params = {"dry_run": "true" if dry_run else None, "duplicates": duplicates, "map": renamed}
         answer = await self._connection.call("POST", f"{self._path}/observations", params=params, **reports_body(data))
         return parse(Reported, answer.json())
 
@@ -50,6 +57,14 @@ class Observations(StudyBase[ConnectionT]):
     async def retract(self, observation: int | Observation, reason: str) -> Corrected:
         """Retract a value, with a reason; it is kept but no longer counts."""
         return await self._amend(observation, "retraction", {"reason": reason})
+
+    @sync_and_async
+    async def retract_upload(self, upload: int | Reported, reason: str) -> tuple[int, ...]:
+        """Retract everything that one report recorded, with a reason; the observations that count no more."""
+        number = upload.upload if isinstance(upload, Reported) else upload
+        body = {"upload": number, "reason": reason}
+        answer = await self._connection.call("POST", f"{self._path}/observations/retractions", json=body)
+        return tuple(answer.json()["retracted"])
 
     async def _amend(self, observation: int | Observation, action: str, body: Mapping[str, Any]) -> Corrected:
         if isinstance(observation, int):

@@ -37,7 +37,7 @@ def _begun(server: Lab, study: str) -> Lab:
     """A study with candidates, a batch and a result."""
     fresh = Lab(server.client, study).begin(CSV)
     fresh.ask()
-    fresh.report(suggestion="1-1", value=1)
+    fresh.report(suggestion="B1-S1", value=1)
     return fresh
 
 

@@ -48,7 +48,7 @@ def _wrong(server: Lab, database: Database, number: int, operation: Operation, r
     here = Lab(server.client, f"here-{number}").begin(CSV)
     if operation.needs_results:
         here.ask()
-        here.report(suggestion="1-1", value=1)
+        here.report(suggestion="B1-S1", value=1)
     other = _key(here, Role.DASHBOARD, [here.study])["id"]
     headers, before = _headers(here, database, role, life), _events(database)
     answer = operation.send(here.client, here.study, other, headers)

@@ -20,10 +20,10 @@ _numbers = count()
 DEEDS: Mapping[str, Callable[[Lab], Response]] = {
     "ask again": lambda lab: lab.ask("w"),
     "ask": lambda lab: lab.ask("v", max_size=2),
-    "report": lambda lab: lab.report(suggestion="1-2", value=2.0),
-    "report another value": lambda lab: lab.report(suggestion="1-2", value=3.0),
+    "report": lambda lab: lab.report(suggestion="B1-S2", value=2.0),
+    "report another value": lambda lab: lab.report(suggestion="B1-S2", value=3.0),
     "report unasked": lambda lab: lab.report(candidate="K5", value=1.0, ref="one"),
-    "fail": lambda lab: lab.report(suggestion="1-2", failed={"reason": "broke", "retry": True}),
+    "fail": lambda lab: lab.report(suggestion="B1-S2", failed={"reason": "broke", "retry": True}),
     "correct": lambda lab: lab.correct(1, 9.0, version="1"),
     "retract": lambda lab: lab.retract(1, version="1"),
     "close": lambda lab: lab.client.post(f"{lab.path}/batches/1/close"),
@@ -78,7 +78,7 @@ def _at_once(one: Lab, other: Lab, *deeds: str) -> Outcome:
 def _begun(lab: Lab) -> Lab:
     here = Lab(lab.client, f"race-{next(_numbers)}").begin(LIST, repeats="never")
     here.ask("w", min_size=2, max_size=2)
-    here.report(suggestion="1-1", value=1.0)
+    here.report(suggestion="B1-S1", value=1.0)
     return here
 
 

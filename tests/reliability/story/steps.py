@@ -83,7 +83,7 @@ class Story(RuleBasedStateMachine):
         values = [value] * self.model.suggestions[place].replicates
         if len(values) > 1:
             return  # replicates are what tests/api/test_report.py is about
-        body = {"suggestion": f"{batch}-{rank}", "value": value}
+        body = {"suggestion": f"B{batch}-S{rank}", "value": value}
         same(self.write(lambda lab, headers: lab.send(body, headers))[0], self.model.report(place, value))
 
     @rule(key=st.sampled_from(KEYS), value=VALUES)
@@ -99,7 +99,7 @@ class Story(RuleBasedStateMachine):
         batch, rank = place = self.place(choice)
         if self.model.suggestions[place].replicates > 1:
             return
-        body = {"suggestion": f"{batch}-{rank}", "failed": {"reason": "broke", "retry": retry}}
+        body = {"suggestion": f"B{batch}-S{rank}", "failed": {"reason": "broke", "retry": retry}}
         same(self.write(lambda lab, headers: lab.send(body, headers))[0], self.model.fail(place, retry))
 
     @precondition(lambda self: self.model.observations)
@@ -155,7 +155,7 @@ class Story(RuleBasedStateMachine):
         same(seen, [(one.key, repr(one.value), one.version, one.state) for one in model.observations])
         _, bench = self.tell(lambda lab: lab.client.get(f"{lab.path}/suggestions"))
         waiting = [
-            f"{batch}-{rank}" for (batch, rank), one in sorted(model.suggestions.items()) if one.state == "pending"
+            f"B{batch}-S{rank}" for (batch, rank), one in sorted(model.suggestions.items()) if one.state == "pending"
         ]
         same([one["suggestion"] for one in bench["suggestions"]], waiting)
         _, study = self.tell(lambda lab: lab.client.get(lab.path))

@@ -40,7 +40,7 @@ async function newest(name, worker) {
 
 const starts = new Map(); // batch → the observation after which its results begin: earlier ones are read once
 
-// "3-1/2" → the observation that stands there.
+// "B3-S1/2" → the observation that stands there.
 async function resultsOf(name, batch, summary) {
   const results = new Map(),
     known = `${name} ${batch.number}`;
@@ -51,7 +51,7 @@ async function resultsOf(name, batch, summary) {
     for (const observation of page.observations) {
       const { observation: number, suggestion, replicate, state } = observation;
       last = number;
-      if (!suggestion?.startsWith(`${batch.number}-`)) continue;
+      if (!suggestion?.startsWith(`B${batch.number}-`)) continue;
       first ??= number - 1;
       if (state === "recorded") results.set(`${suggestion}/${replicate}`, observation);
     }

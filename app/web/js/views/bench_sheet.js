@@ -1,4 +1,4 @@
-// The batch as a CSV sheet: downloaded, filled in, and uploaded. The server checks it before it stores anything.
+// The batch as a sheet: downloaded, filled in, and uploaded. The server checks it before it stores anything.
 
 import { study as path, send, token } from "../api.js";
 import { fill, h } from "../dom.js";

@@ -146,9 +146,18 @@ export function create(root) {
       toast(`Study ${name} is ready.`);
       go(studyPath(name));
     } catch (error) {
+      const taken = ["study-exists", "candidates-exist", "candidates-in-use"].includes(error.code);
       fill(
         complaint,
-        error.errors?.length
+        taken
+          ? h(
+              "p.note.bad",
+              { role: "alert" },
+              `The name ${name} is taken. Nothing was changed. Choose another name, or `,
+              h("a", { href: studyPath(name) }, `open ${name}`),
+              " and add candidates there.",
+            )
+          : error.errors?.length
           ? findings(
               error.errors.map((finding) => ({ ...finding, column: finding.column ?? finding.pointer?.slice(1) })),
               "bad",

@@ -1,0 +1,129 @@
+"""Spreadsheet files (.xlsx): the first sheet as rows of text, and rows as a spreadsheet file.
+
+A spreadsheet file is a zip file, so a small one may hold gigabytes. What its parts say about their sizes is checked
+before anything is read; no part can be longer than it says. Cells are read one row at a time.
+"""
+
+import datetime as dt
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+from openpyxl import Workbook, load_workbook
+from openpyxl.cell import WriteOnlyCell
+
+from app.domain.candidates import CellValue
+from app.domain.errors import Finding, Invalid
+from app.services.intake.csv_writing import csv_text
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_MOST_BYTES = 200 << 20  # uncompressed
+_MOST_PARTS = 1_000
+_MOST_ROWS = 200_001
+_MOST_CELLS = 5_000_000
+_UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_BROKEN = (zipfile.BadZipFile, zlib.error, ParseError, LookupError, ValueError, TypeError, AttributeError, OSError)
+
+
+def xlsx_rows(path: Path) -> list[list[str]]:
+    """The rows of the first sheet as texts: numbers as Python writes them, dates as 2026-01-31, percentages with %."""
+    _check_size(path)
+    try:
+        with path.open("rb") as file:
+            workbook = load_workbook(file, read_only=True, data_only=True)
+            return _trimmed(_texts(workbook.worksheets[0].iter_rows()))
+    except Invalid:
+        raise
+    except NotImplementedError:
+        raise _refusal("The file is encrypted. Save it without a password.") from None
+    except _BROKEN:
+        raise _refusal("The file cannot be read as .xlsx. Open it, save it again, or save it as CSV (UTF-8).") from None
+
+
+def xlsx_as_csv(path: Path) -> Path:
+    """The first sheet as a CSV file beside the original, for the reader of CSV files."""
+    copy = path.with_name(f"{path.name}.csv")
+    header, *rows = xlsx_rows(path) or [[]]
+    with copy.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(csv_text(header, rows))
+    return copy
+
+
+def write_xlsx(path: Path, header: Sequence[str], rows: Iterable[Sequence[CellValue]]) -> None:
+    """One sheet. Texts are texts: no spreadsheet program reads them as numbers, dates or formulas."""
+    workbook = Workbook(write_only=True)
+    sheet = workbook.create_sheet("sheet")
+    sheet.freeze_panes = "A2"
+    for row in (header, *rows):
+        sheet.append([_cell(sheet, value) for value in row])
+    workbook.save(path)
+
+
+def _check_size(path: Path) -> None:
+    try:
+        with zipfile.ZipFile(path) as file:
+            parts = file.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise _refusal("The file is not an .xlsx file. Save it as .xlsx, or as CSV (UTF-8).") from None
+    if len(parts) > _MOST_PARTS or sum(part.file_size for part in parts) > _MOST_BYTES:
+        raise _refusal("The spreadsheet is too large. Save the table as CSV (UTF-8), or delete its other sheets.")
+
+
+def _texts(rows: Iterable[Sequence[Any]]) -> Iterator[list[str]]:
+    cells = 0
+    for number, row in enumerate(rows, start=1):
+        cells += len(row)
+        if number > _MOST_ROWS or cells > _MOST_CELLS:
+            raise _refusal("The spreadsheet has too many cells. Save the table as CSV (UTF-8).")
+        yield [_text(cell) for cell in row]
+
+
+def _trimmed(rows: Iterable[list[str]]) -> list[list[str]]:
+    """Without what spreadsheets keep beside and below a table: every row as wide as the header, no empty end."""
+    table: list[list[str]] = []
+    width = 0
+    for row in rows:
+        while len(row) > width and not row[-1]:
+            row.pop()
+        width = width or len(row)
+        table.append(row + [""] * (width - len(row)))
+    while table and not any(table[-1]):
+        table.pop()
+    return table
+
+
+def _text(cell: Any) -> str:
+    value = cell.value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dt.datetime) and value.time() == dt.time():
+        return value.date().isoformat()
+    if isinstance(value, dt.datetime | dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, int | float):
+        return _number_text(value, "%" in str(cell.number_format))
+    return str(value)
+
+
+def _number_text(value: float, is_percentage: bool) -> str:
+    if is_percentage:
+        return f"{(Decimal(repr(value)) * 100).normalize():f} %"
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _cell(sheet: Any, value: CellValue) -> Any:
+    cell = WriteOnlyCell(sheet, value=_UNFIT.sub("\ufffd", value) if isinstance(value, str) else value)
+    if isinstance(value, str):
+        cell.data_type, cell.number_format = "s", "@"  # whatever it begins with
+    return cell
+
+
+def _refusal(message: str) -> Invalid:
+    return Invalid([Finding("xlsx", message)])

@@ -1,0 +1,48 @@
+"""Values that are far from what earlier results and the model lead people to expect: probably a slipped decimal point.
+
+The expectation is cheap: the latest results of the study and, for a suggestion, the prediction that was stored with
+it. No model is computed while a transaction is open.
+"""
+
+from collections.abc import Sequence
+
+from app.domain.batches import Explanation
+from app.domain.errors import Finding
+
+EXTREME = 1e100
+FEWEST = 5
+"""Results that are needed before a range of them says anything."""
+_WIDTHS = 3.0
+_WIDTHS_BESIDE_PREDICTION = 1.0
+_STANDARD_DEVIATIONS = 8.0
+
+
+class Plausibility:
+    """Judges new values by the latest values of the study."""
+
+    def __init__(self, latest: Sequence[float]) -> None:
+        self._known = len(latest) >= FEWEST
+        self._low, self._high = (min(latest), max(latest)) if latest else (0.0, 0.0)
+
+    def finding(self, value: float, why: Explanation | None, row: int | None) -> Finding | None:
+        """The warning that a value deserves, if any."""
+        if abs(value) > EXTREME:
+            message = "This value is extremely large. Check for a typing error."
+            return Finding("extreme-value", message, row=row)
+        if not self._is_far_out(value, why):
+            return None
+        message = (
+            f"This value is far outside the latest results, which lie between {self._low:.6g} and {self._high:.6g}."
+            " Check the decimal sign and the unit."
+        )
+        return Finding("implausible-value", message, row=row)
+
+    def _is_far_out(self, value: float, why: Explanation | None) -> bool:
+        width = self._high - self._low
+        if not self._known or width <= 0:
+            return False
+        distance = max(self._low - value, value - self._high)
+        if why is None or why.mean is None or why.std is None:
+            return distance > _WIDTHS * width
+        unexpected = abs(value - why.mean) > _STANDARD_DEVIATIONS * why.std
+        return distance > (_WIDTHS_BESIDE_PREDICTION if unexpected else _WIDTHS) * width

@@ -1,0 +1,31 @@
+"""A row that names one candidate and describes another: the finding says both, and the row is refused."""
+
+from app.domain.batches import Suggestion
+from app.domain.candidates import Candidate, CellValue
+from app.domain.errors import Finding
+from app.domain.observations import Report
+from app.services.intake.conditions import contradictions
+
+_REMEDY = "Was one column sorted or moved alone? Put the row together again; nothing was stored."
+
+
+def other_key(report: Report, suggestion: Suggestion, own_key: str, *, is_known: bool) -> Finding:
+    """The row's key is not that of its suggestion. An unknown key is not repeated."""
+    key = f"the row has the key {report.candidate}" if is_known else "the study has no candidate with the row's key"
+    message = f"{suggestion.id} is {own_key}, but {key}. {_REMEDY}"
+    return Finding("other-candidate", message, row=report.row, column="key")
+
+
+def other_conditions(report: Report, suggestion: Suggestion | None, candidate: Candidate) -> Finding | None:
+    """The row's conditions are not those of the candidate that it names; None if they agree."""
+    column = next(iter(contradictions(candidate, report.conditions)), None)
+    if column is None:
+        return None
+    name = f"{suggestion.id} ({candidate.key})" if suggestion else candidate.key
+    value = {**candidate.attributes, **candidate.features}[column]
+    message = f"{name} has {column} {_shown(value)}, but the row has another value there. {_REMEDY}"
+    return Finding("other-conditions", message, row=report.row, column=column)
+
+
+def _shown(value: CellValue) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
