@@ -56,18 +56,27 @@ def read_csv(path: Path, declared: Declared | None = None, limits: Limits | None
 class _ColumnReader:
     """Collects one column block by block: numbers until one cell is not a number, texts from then on."""
 
-    def __init__(self, *, as_text: bool) -> None:
+    def __init__(self, *, as_text: bool, commas: bool) -> None:
+        self._commas = commas
+        self._signs: set[str] = set()
         self._numbers: list[FloatArray] = []
         self._texts = TextEncoder() if as_text else None
 
     def add(self, cells: Sequence[str]) -> None:
         if self._texts is None:
-            numbers = exact_numbers(cells)
+            numbers = self._read_numbers(cells)
             if numbers is not None:
                 self._numbers.append(numbers)
                 return
             self._texts = TextEncoder()
         self._texts.add([unescape_formula(cell) for cell in cells] if "'" in "".join(cells) else cells)
+
+    def _read_numbers(self, cells: Sequence[str]) -> FloatArray | None:
+        """With semicolons between the cells, a column may have decimal commas; never commas and points."""
+        if not self._commas:
+            return exact_numbers(cells)
+        self._signs |= {sign for sign in ".," if any(sign in cell for cell in cells)}
+        return None if len(self._signs) > 1 else exact_numbers([cell.replace(",", ".", 1) for cell in cells])
 
     def is_late_text(self) -> bool:
         """Whether the texts of the first cells are lost."""
@@ -98,7 +107,8 @@ class _Reading:
 def _read(path: Path, declared: Declared, limits: Limits, text_columns: Set[str]) -> _Reading:
     records, findings = _Records(path), Findings()
     names = _header(records, limits, findings)
-    readers = [_ColumnReader(as_text=name in text_columns or declared.is_text(name)) for name in names]
+    commas = records.delimiter == ";"
+    readers = [_ColumnReader(as_text=name in text_columns or declared.is_text(name), commas=commas) for name in names]
     for block in _fitting_blocks(records, names, limits, findings):
         for reader, cells in zip(readers, zip(*block, strict=True), strict=True):
             reader.add(cells)
@@ -178,7 +188,8 @@ class _Records:
     """The records of a file, each a list of cells."""
 
     def __init__(self, path: Path) -> None:
-        self._records = _split(_lines(path))
+        self._records = self._split(_lines(path))
+        self.delimiter = ","
         self.rows = 0
         """How many records were read: the row in which a spreadsheet shows the last of them."""
 
@@ -194,10 +205,10 @@ class _Records:
         self.rows += len(block)
         return block
 
-
-def _split(lines: Iterator[str]) -> Iterator[list[str]]:
-    first = next(lines, "")
-    yield from csv.reader(chain([first], lines), delimiter=_delimiter(first), strict=True)
+    def _split(self, lines: Iterator[str]) -> Iterator[list[str]]:
+        first = next(lines, "")
+        self.delimiter = _delimiter(first)
+        yield from csv.reader(chain([first], lines), delimiter=self.delimiter, strict=True)
 
 
 def _delimiter(header: str) -> str:

@@ -28,8 +28,8 @@ def test_a_cell_that_spoils_a_column_of_numbers_is_named(mistakes, cell, code):
     assert mistakes(f"x,y\n{TWENTY}{cell},2\n") == [(code, 22, "x")]
 
 
-def test_a_column_of_decimal_commas_is_refused_rather_than_guessed(mistakes):
-    assert mistakes("x;y\n1,5;1\n2,5;2\n") == [("decimal-comma", 2, "x"), ("decimal-comma", 3, "x")]
+def test_a_column_of_decimal_commas_is_refused_where_no_semicolon_explains_it(mistakes):
+    assert mistakes("x\ty\n1,5\t1\n2,5\t2\n") == [("decimal-comma", 2, "x"), ("decimal-comma", 3, "x")]
 
 
 def test_a_column_of_texts_with_some_numbers_is_text_with_a_warning(read, codes):

@@ -28,6 +28,17 @@ def test_a_table_has_keys_numbers_texts_and_booleans(read):
     assert table.warnings == ()
 
 
+def test_a_list_with_semicolons_may_have_decimal_commas(read):
+    table = read("key;t;p\nA;20,5;1\nB;-1,5e-3;2\n")
+    assert table.numbers.tolist() == [[20.5, 1.0], [-0.0015, 2.0]]
+
+
+def test_a_column_with_decimal_commas_and_points_is_refused(read):
+    with pytest.raises(InvalidCandidates) as refused:
+        read("key;t\nA;20,5\nB;30.5\nC;1,5\n")
+    assert [finding.code for finding in refused.value.findings] == ["decimal-comma"] * 2
+
+
 def test_without_a_key_column_the_keys_are_the_row_numbers(read):
     assert read("x\n1\n2\n").keys is None
 
