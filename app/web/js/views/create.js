@@ -158,12 +158,12 @@ export function create(root) {
               " and add candidates there.",
             )
           : error.errors?.length
-          ? findings(
-              error.errors.map((finding) => ({ ...finding, column: finding.column ?? finding.pointer?.slice(1) })),
-              "bad",
-              error.message,
-            )
-          : h("p.note.bad", { role: "alert" }, explain(error)),
+            ? findings(
+                error.errors.map((finding) => ({ ...finding, column: finding.column ?? finding.pointer?.slice(1) })),
+                "bad",
+                error.message,
+              )
+            : h("p.note.bad", { role: "alert" }, explain(error)),
       );
       button.disabled = false;
     }
