@@ -146,25 +146,7 @@ export function create(root) {
       toast(`Study ${name} is ready.`);
       go(studyPath(name));
     } catch (error) {
-      const taken = ["study-exists", "candidates-exist", "candidates-in-use"].includes(error.code);
-      fill(
-        complaint,
-        taken
-          ? h(
-              "p.note.bad",
-              { role: "alert" },
-              `The name ${name} is taken. Nothing was changed. Choose another name, or `,
-              h("a", { href: studyPath(name) }, `open ${name}`),
-              " and add candidates there.",
-            )
-          : error.errors?.length
-            ? findings(
-                error.errors.map((finding) => ({ ...finding, column: finding.column ?? finding.pointer?.slice(1) })),
-                "bad",
-                error.message,
-              )
-            : h("p.note.bad", { role: "alert" }, explain(error)),
-      );
+      fill(complaint, complain(error, name));
       button.disabled = false;
     }
   };
@@ -197,4 +179,21 @@ export function create(root) {
   );
   for (const name of ["dragover", "drop"]) root.addEventListener(name, (event) => event.preventDefault());
   return {};
+}
+
+const TAKEN = ["study-exists", "candidates-exist", "candidates-in-use"];
+
+// Why the study was not created; a name that is taken never replaces anything.
+function complain(error, name) {
+  if (TAKEN.includes(error.code))
+    return h(
+      "p.note.bad",
+      { role: "alert" },
+      `The name ${name} is taken. Nothing was changed. Choose another name, or `,
+      h("a", { href: studyPath(name) }, `open ${name}`),
+      " and add candidates there.",
+    );
+  if (!error.errors?.length) return h("p.note.bad", { role: "alert" }, explain(error));
+  const named = error.errors.map((finding) => ({ ...finding, column: finding.column ?? finding.pointer?.slice(1) }));
+  return findings(named, "bad", error.message);
 }
