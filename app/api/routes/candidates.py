@@ -27,6 +27,7 @@ from app.domain.candidates import Candidate, ColumnKind
 from app.services.intake.columns import Declared
 from app.services.intake.csv_writing import csv_text
 from app.services.intake.uploads import READERS, Upload
+from app.services.intake.xlsx import XLSX, write_xlsx
 from app.services.resources import Resources
 from app.services.transactions import Answer, ReadTransactions, WriteTransactions
 from app.services.use_cases import candidates
@@ -151,7 +152,7 @@ async def candidate_query(
 
 @router.get(
     "",
-    summary="A page of candidates, sorted and filtered; or all of them as CSV",
+    summary="A page of candidates, sorted and filtered; or all of them as CSV or .xlsx",
     response_model=CandidatePageOut,
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "Candidates"}},
 )
@@ -161,9 +162,11 @@ async def list_candidates(
     resources: ResourcesDep,
     run_long: RunLong,
     query: Annotated[CandidateQuery, Depends(candidate_query)],
-    format: Literal["json", "csv"] = "json",  # noqa: A002
+    format: Literal["json", "csv", "xlsx"] = "json",  # noqa: A002
 ) -> Response:
-    return await run_long(partial(_page if format == "json" else _table, study, tx, resources, query))
+    if format == "json":
+        return await run_long(partial(_page, study, tx, resources, query))
+    return await run_long(partial(_table, study, tx, resources, query, format))
 
 
 @router.get(
@@ -195,15 +198,22 @@ def _page(study: str, tx: ReadTransactions, resources: Resources, query: Candida
     return respond(answer(page_out(tx.read(candidates.read_page, resources, study, query, predictions))))
 
 
-def _table(study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery) -> Response:
+def _table(
+    study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery, format_: Literal["csv", "xlsx"]
+) -> Response:
     predictions = predict(resources, tx, study) if query.posterior else None
 
     def write(connection: Any, actor: Actor, path: FilePath) -> None:
         rows = candidates.table_rows(connection, actor, resources, study, query, predictions)
+        header = [str(name) for name in next(rows)]
+        if format_ == "xlsx":
+            write_xlsx(path, header, rows)
+            return
         with path.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(csv_text([str(name) for name in next(rows)], rows))
+            file.writelines(csv_text(header, rows))
 
-    return download(lambda path: tx.read(write, path), "text/csv; charset=utf-8")
+    media_type = XLSX if format_ == "xlsx" else "text/csv; charset=utf-8"
+    return download(lambda path: tx.read(write, path), media_type, f"{study}-candidates.{format_}")
 
 
 def _receipt(receipt: UploadReceipt) -> Answer:

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from app.api.bodies import Spooled, StrictRoute, sheet_file, spooled, uploading
 from app.api.dependencies import CanRead, CanReport, ResourcesDep, SeenVersion
 from app.api.problems import documented, invalid_payload
-from app.api.responses import answer, respond
+from app.api.responses import answer, download, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.schemas.observations import (
     CorrectionIn,
@@ -37,7 +37,7 @@ from app.services.intake import json_text
 from app.services.intake.csv_writing import csv_text
 from app.services.intake.sheet_columns import SheetShape
 from app.services.intake.sheet_reading import read_rows, read_sheet
-from app.services.intake.xlsx import XLSX, xlsx_rows
+from app.services.intake.xlsx import XLSX, write_xlsx, xlsx_rows
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import observations, studies
 from app.services.use_cases.observations import Revision, UploadRetraction
@@ -172,7 +172,7 @@ def retract_upload(study: Name, retraction: UploadRetractionIn, tx: CanReport) -
 
 @router.get(
     "",
-    summary="Observations, as they stand or every version; JSON or CSV",
+    summary="Observations, in their current or in every version; JSON, CSV or .xlsx",
     response_model=ObservationPage,
     responses=_NOT_FOUND
     | {200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "Observations"}},
@@ -185,16 +185,18 @@ def list_observations(
     candidate: Annotated[str | None, Query(max_length=200)] = None,
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
-    format: Literal["json", "csv"] = "json",  # noqa: A002
+    format: Literal["json", "csv", "xlsx"] = "json",  # noqa: A002
 ) -> Response:
     def page(start: int) -> list[ObservationOut]:
         found = tx.read(observations.list_observations, resources, study, start, limit, versions == "all", candidate)
         return [observation_out(keyed) for keyed in found]
 
     shown = page(after)  # a refusal must come before the first byte
+    header = list(ObservationOut.model_fields)
+    if format == "xlsx":
+        return download(lambda path: write_xlsx(path, header, _rows(shown, page)), XLSX, f"{study}-results.xlsx")
     if format == "csv":
-        header, rows = list(ObservationOut.model_fields), _rows(shown, page)
-        return StreamingResponse(csv_text(header, rows), media_type="text/csv; charset=utf-8")
+        return StreamingResponse(csv_text(header, _rows(shown, page)), media_type="text/csv; charset=utf-8")
     numbers = {shown_version.observation for shown_version in shown}
     following = shown[-1].observation if len(numbers) == limit else None
     return respond(answer(ObservationPage(observations=tuple(shown), next=following)))

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
@@ -25,6 +26,7 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _MOST_BYTES = 200 << 20  # uncompressed
 _MOST_PARTS = 1_000
 _MOST_ROWS = 200_001
+_MOST_ROWS_WRITTEN = 1_048_576  # a spreadsheet has no more
 _MOST_CELLS = 5_000_000
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BROKEN = (zipfile.BadZipFile, zlib.error, ParseError, LookupError, ValueError, TypeError, AttributeError, OSError)
@@ -59,7 +61,10 @@ def write_xlsx(path: Path, header: Sequence[str], rows: Iterable[Sequence[CellVa
     workbook = Workbook(write_only=True)
     sheet = workbook.create_sheet("sheet")
     sheet.freeze_panes = "A2"
-    for row in (header, *rows):
+    for number, row in enumerate(chain([header], rows), start=1):
+        if number * len(header) > _MOST_CELLS or number > _MOST_ROWS_WRITTEN:
+            sheet.close()
+            raise _refusal("The table is too large for .xlsx. Use `format=csv`, or filter it.")
         sheet.append([_cell(sheet, value) for value in row])
     workbook.save(path)
 
