@@ -72,9 +72,13 @@ def take_in(lab: Lab, content: bytes) -> Response:
 def test_an_imported_study_is_the_same_in_every_row_and_gives_the_same_next_batch(
     lab: Lab, database: Database, elsewhere: Elsewhere
 ) -> None:
-    lab.begin("key,t\nA,1\nB,2\n").client.put(
-        f"{lab.path}/candidates", content="key,t,s\nA,1,x\nB,2,y\nC,3,x\nD,4,y\n", headers={"Content-Type": "text/csv"}
+    replaced = lab.begin("key,t\nA,1\nB,2\n").client.put(
+        f"{lab.path}/candidates",
+        content="key,t,s\nA,1,x\nB,2,y\nC,3,x\nD,4,y\n",
+        params={"replace": True},
+        headers={"Content-Type": "text/csv"},
     )
+    assert replaced.status_code == 201
     added = {"content": "key,t,s\nE,5,z\nF,6,x\n", "headers": {"Content-Type": "text/csv"}}
     assert lab.client.post(f"{lab.path}/candidates", **added).status_code == 201
     lab.change(repeats="allowed", description="ü")

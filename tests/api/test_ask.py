@@ -71,7 +71,7 @@ def test_a_later_suggestion_says_why_in_numbers_and_words(lab: Lab) -> None:
     batch = lab.batch()
     assert batch["build"].startswith("nextbatch-server")
     for rank, one in enumerate(batch["suggestions"], start=1):
-        assert (one["rank"], one["suggestion"]) == (rank, f"2-{rank}")
+        assert (one["rank"], one["suggestion"]) == (rank, f"B2-S{rank}")
         assert set(one["features"]) == {"temperature", "solvent"}
         why = one["why"]
         assert 0 <= why["exploration"] <= 1
