@@ -192,11 +192,8 @@ def list_observations(
         return [observation_out(keyed) for keyed in found]
 
     shown = page(after)  # a refusal must come before the first byte
-    header = list(ObservationOut.model_fields)
-    if format == "xlsx":
-        return download(lambda path: write_xlsx(path, header, _rows(shown, page)), XLSX, f"{study}-results.xlsx")
-    if format == "csv":
-        return StreamingResponse(csv_text(header, _rows(shown, page)), media_type="text/csv; charset=utf-8")
+    if format != "json":
+        return _table(format, f"{study}-results", _rows(shown, page))
     numbers = {shown_version.observation for shown_version in shown}
     following = shown[-1].observation if len(numbers) == limit else None
     return respond(answer(ObservationPage(observations=tuple(shown), next=following)))
@@ -247,6 +244,13 @@ def retract(
 ) -> Response:
     reason = retraction.reason
     return respond(tx.write_once(observations.retract, resources, study, number, version, reason, answer=_revised))
+
+
+def _table(format_: Literal["csv", "xlsx"], name: str, rows: Iterator[list[Any]]) -> Response:
+    header = list(ObservationOut.model_fields)
+    if format_ == "xlsx":
+        return download(lambda path: write_xlsx(path, header, rows), XLSX, f"{name}.xlsx")
+    return StreamingResponse(csv_text(header, rows), media_type="text/csv; charset=utf-8")
 
 
 def _rows(shown: list[ObservationOut], page: Callable[[int], list[ObservationOut]]) -> Iterator[list[Any]]:

@@ -76,7 +76,8 @@ def reports(server: Server) -> list[float]:
 
 
 def _reported(client: httpx.Client, number: int) -> bool:
-    body, headers = {"candidate": f"K{number}", "value": 1.0}, {"Idempotency-Key": uuid4().hex}
+    body = {"candidate": f"K{number}", "value": 1.0, "ref": uuid4().hex}  # a measurement of its own
+    headers = {"Idempotency-Key": uuid4().hex}
     for _ in range(round(MOST_SECONDS)):
         with suppress(httpx.TransportError):
             answer = client.post("/v1/studies/s/observations", json=body, headers=headers)
