@@ -59,7 +59,8 @@ def test_refused_uploads_leave_nothing(lab: Lab, database: Database) -> None:
 def test_what_the_ledger_or_a_snapshot_names_stays(lab: Lab, database: Database) -> None:
     """Also a list that was replaced: an archive of the study has it."""
     lab.begin("key,t\nold,1\nolder,2\n")
-    assert lab.client.put(f"{lab.path}/candidates", content="key,q\nx,1\ny,2\n", headers=CSV).status_code == 201
+    other = {"content": "key,q\nx,1\ny,2\n", "headers": CSV, "params": {"replace": True}}
+    assert lab.client.put(f"{lab.path}/candidates", **other).status_code == 201
     lab.ask()
     lab.report(suggestion="B1-S1", value=1)
     lab.client.app.state.resources.snapshots.close()
