@@ -8,6 +8,7 @@ from typing import Any, Literal
 from app.arrays import Array
 from app.domain.candidates import Column
 from app.domain.errors import Finding, Invalid
+from app.domain.limits import configuration_findings
 from app.domain.studies import Configuration, Direction, Theory
 from app.engine import ALGORITHMS as ENGINE_ALGORITHMS
 from app.engine import EngineSettings, algorithm_named
@@ -15,6 +16,7 @@ from app.engine.auto import AutoOptions, FeatureColumn, table_warnings
 from app.engine.kernels import build
 from app.engine.settings import WORKING_RANGES
 
+LEAST, MOST = 1e-30, 1e30
 ALGORITHMS: tuple[str, ...] = tuple(sorted(ENGINE_ALGORITHMS))
 
 NOISE = math.sqrt(WORKING_RANGES["lam"][0])
@@ -25,7 +27,10 @@ OFFSETS = (-1e150, 1e150)
 
 
 def check_configuration(configuration: Configuration) -> None:
-    """Refuse a configuration that the engine cannot work with, before anything is stored."""
+    """Refuse a configuration outside its limits, or one that the engine cannot work with, before anything is stored."""
+    findings = configuration_findings(configuration)
+    if findings:
+        raise Invalid(findings)
     if configuration.algorithm not in ENGINE_ALGORITHMS:
         raise Invalid([Finding("algorithm", f"Use one of: {', '.join(ALGORITHMS)}.", pointer="/algorithm")])
     if configuration.min_batch > configuration.max_batch:
@@ -79,10 +84,12 @@ def _kernel_numbers(description: Any) -> Iterator[tuple[str, float]]:
 def theory_settings(theory: Theory, algorithm: str, seed: int) -> EngineSettings:
     """The engine's settings in theory mode; raises ValueError for a model that cannot exist."""
     noise = theory.noise / theory.scale
+    lam = theory.regularization if theory.regularization is not None else noise**2
+    _must_be_workable(noise=noise, regularization=lam, norm=theory.norm / theory.scale, delta=theory.delta)
     settings = algorithm_named(algorithm).settings(
         EngineSettings(
             kernel=build(dict(theory.kernel)),
-            lam=theory.regularization if theory.regularization is not None else noise**2,
+            lam=lam,
             xi=noise,
             F=theory.norm / theory.scale,
             delta=theory.delta,
@@ -93,6 +100,13 @@ def theory_settings(theory: Theory, algorithm: str, seed: int) -> EngineSettings
         )
     )
     return settings.replace(rule=theory.rule) if theory.rule else settings
+
+
+def _must_be_workable(**numbers: float) -> None:
+    """Refuse numbers, in the model's units, with which the first computation overflows or never ends."""
+    for name, number in numbers.items():
+        if not LEAST <= number <= MOST:
+            raise ValueError(f"in units of the scale, the {name} must be between {LEAST:g} and {MOST:g}")
 
 
 def auto_options(configuration: Configuration) -> AutoOptions:

@@ -9,14 +9,17 @@ from pydantic import Field
 from app.api.schemas.shape import Name, Request, Shape
 from app.domain.batches import AskRequest, Batch, BatchState, Explanation, Suggestion, SuggestionState
 from app.domain.candidates import Candidate, CellValue
+from app.domain.limits import MOST_MEASUREMENTS
 from app.services.use_cases.batches import BatchDetails, Bench
 
 
 class AskIn(Request):
     worker: Name = Field(default="default", description="Who asks: a bench, a robot, a script.", examples=["bench-2"])
-    min_size: int | None = Field(default=None, ge=1, le=100_000, description="Fewest measurements to suggest.")
+    min_size: int | None = Field(
+        default=None, ge=1, le=MOST_MEASUREMENTS, description="Fewest measurements to suggest."
+    )
     max_size: int | None = Field(
-        default=None, ge=1, le=100_000, description="Most measurements to suggest.", examples=[8]
+        default=None, ge=1, le=MOST_MEASUREMENTS, description="Most measurements to suggest.", examples=[8]
     )
     wait: float = Field(default=30.0, ge=0, le=600, description="Seconds to wait before a 202.")
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from app.domain import limits
 from app.domain.clock import has_stamp
 
 
@@ -32,11 +33,11 @@ class Problem(Shape):
     errors: list[dict[str, Any]] = Field(default=[], description="What is wrong, where, and what to write instead.")
 
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-Line = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
-_NO_NUL = r"^[^\x00]*$"  # JSON bodies are checked for NUL as a whole, addresses are not
-Text = Annotated[str, StringConstraints(max_length=10_000, pattern=_NO_NUL)]
-Reason = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=_NO_NUL)]
+# JSON bodies are checked for NUL as a whole, addresses are not.
+Name = Annotated[str, StringConstraints(pattern=limits.NAME_PATTERN)]
+Line = Annotated[str, StringConstraints(max_length=limits.LINE_LENGTH, pattern=limits.LINE_PATTERN)]
+Text = Annotated[str, StringConstraints(max_length=limits.TEXT_LENGTH, pattern=limits.NO_NUL_PATTERN)]
+Reason = Annotated[str, StringConstraints(min_length=1, max_length=limits.REASON_LENGTH, pattern=limits.NO_NUL_PATTERN)]
 
 
 def _as_text(value: object) -> object:

@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from app.api.schemas.shape import Line, Moment, Name, Reason, Request, Shape, Text
+from app.domain import limits
 from app.domain.candidates import ColumnKind, ColumnRole
 from app.domain.clock import stamp
 from app.domain.studies import Configuration, Direction, Stop, Study, StudyState, Theory
 
 Positive = Annotated[float, Field(gt=0)]
-Hours = Annotated[float, Field(gt=0, le=1_000_000)]
-Repeats = Literal["auto", "allowed", "never"] | Annotated[int, Field(ge=1, le=1_000_000)]
+Hours = Annotated[float, Field(gt=0, le=limits.MOST_OVERDUE_HOURS)]
+Repeats = Literal["auto", "allowed", "never"] | Annotated[int, Field(ge=1, le=limits.MOST_REPEATS)]
 
 
 class TheorySettings(Request):
@@ -67,9 +68,11 @@ class ChangeableSettings(Request):
     columns: dict[str, dict[str, str]] = Field(
         default={}, description="How a column is scaled.", examples=[{"pressure": {"scale": "log"}}]
     )
-    min_batch: int = Field(default=1, ge=1, le=100_000, description="Fewest measurements in a batch.")
-    max_batch: int = Field(default=100, ge=1, le=100_000, description="Most measurements in a batch.")
-    first_batch: int | None = Field(default=None, ge=1, le=100_000, description="Size of the very first batch.")
+    min_batch: int = Field(default=1, ge=1, le=limits.MOST_MEASUREMENTS, description="Fewest measurements in a batch.")
+    max_batch: int = Field(default=100, ge=1, le=limits.MOST_MEASUREMENTS, description="Most measurements in a batch.")
+    first_batch: int | None = Field(
+        default=None, ge=1, le=limits.MOST_MEASUREMENTS, description="Size of the very first batch."
+    )
     repeats: Repeats = Field(default="auto", description="How often one candidate may be measured.")
     noise: Literal["auto", "none"] = Field(
         default="auto",
@@ -85,7 +88,7 @@ class StudySettings(ChangeableSettings):
     direction: Literal["maximize", "minimize"] = Field(
         default="maximize", description="Whether large or small values are good.", examples=["maximize"]
     )
-    seed: int = Field(default=0, ge=0, lt=2**63, description="The same seed and results give the same batches.")
+    seed: int = Field(default=0, ge=0, lt=limits.SEEDS, description="The same seed and results give the same batches.")
 
     def configuration(self) -> Configuration:
         return _changed(Configuration(), self, set(type(self).model_fields))

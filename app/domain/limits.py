@@ -1,0 +1,125 @@
+"""How long a text and how large a number may be: the same for a request and for an archive.
+
+The shapes on the wire state these limits to callers (`app/api/schemas`). The checks here apply to everything that
+enters a ledger, whichever way it came.
+"""
+
+import re
+from collections.abc import Iterator
+
+from app.domain.batches import AskRequest
+from app.domain.clock import read_moment
+from app.domain.errors import Finding
+from app.domain.studies import Configuration, Stop, Theory
+
+LINE_LENGTH = 200
+TEXT_LENGTH = 10_000
+REASON_LENGTH = 2_000
+MOST_MEASUREMENTS = 100_000  # in one batch
+MOST_REPEATS = 1_000_000
+MOST_OVERDUE_HOURS = 1_000_000
+MOST_SETTINGS_OF_COLUMNS = 10_000
+SEEDS = 2**63
+RULES = ("global", "local", "exact", "product", "sequential")
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+LINE_PATTERN = r"^[^\x00-\x1f\x7f]*$"
+NO_NUL_PATTERN = r"^[^\x00]*$"
+_NAME = re.compile(NAME_PATTERN[1:-1])
+_LINE = re.compile(LINE_PATTERN[1:-1])
+_KEY_ID = re.compile(r"[A-Za-z0-9._-]{1,20}")
+
+
+def is_name(text: str) -> bool:
+    """The name of a study or of a worker."""
+    return _NAME.fullmatch(text) is not None
+
+
+def is_line(text: str, least: int = 0) -> bool:
+    return least <= len(text) <= LINE_LENGTH and _LINE.fullmatch(text) is not None and _is_unicode(text)
+
+
+def is_text(text: str, longest: int = TEXT_LENGTH) -> bool:
+    return len(text) <= longest and "\0" not in text and _is_unicode(text)
+
+
+def is_reason(text: str) -> bool:
+    return bool(text) and is_text(text, REASON_LENGTH)
+
+
+def is_key_id(text: str) -> bool:
+    return _KEY_ID.fullmatch(text) is not None
+
+
+def is_moment(text: str) -> bool:
+    """A moment as this program writes it."""
+    return read_moment(text) == text
+
+
+def is_request(request: AskRequest) -> bool:
+    """What an ask may request."""
+    sizes = [size for size in (request.min_size, request.max_size) if size is not None]
+    return is_name(request.worker) and all(1 <= size <= MOST_MEASUREMENTS for size in sizes)
+
+
+def configuration_findings(configuration: Configuration) -> list[Finding]:
+    """Everything in a configuration that is outside its limits."""
+    return [
+        Finding("limits", message, pointer=f"/{setting}")
+        for setting, fits, message in _settings(configuration)
+        if not fits
+    ]
+
+
+def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
+    """Each setting, whether it fits, and what to write instead."""
+    sizes = {name: getattr(configuration, name) for name in ("min_batch", "max_batch", "first_batch")}
+    for name, size in sizes.items():
+        optional = name == "first_batch" and size is None
+        yield name, optional or 1 <= size <= MOST_MEASUREMENTS, f"Write a number from 1 to {MOST_MEASUREMENTS:,}."
+    for objective in configuration.objectives:
+        yield "objective", is_line(objective.name), f"Write one line of at most {LINE_LENGTH} characters."
+        yield "unit", is_line(objective.unit), f"Write one line of at most {LINE_LENGTH} characters."
+    yield "objective", len(configuration.objectives) == 1, "A study has exactly one objective."
+    yield "description", is_text(configuration.description), f"Write at most {TEXT_LENGTH:,} characters."
+    yield "algorithm", is_line(configuration.algorithm), "This is not the name of an algorithm."
+    yield "seed", 0 <= configuration.seed < SEEDS, "Write a whole number from 0 to 2⁶³ − 1."
+    repeats, hours = configuration.repeats, configuration.overdue_hours
+    yield "repeats", not isinstance(repeats, int) or 1 <= repeats <= MOST_REPEATS, "Write a number from 1."
+    yield "overdue_hours", hours is None or 0 < hours <= MOST_OVERDUE_HOURS, "Write a positive number of hours."
+    yield "columns", _are_settings_of_columns(configuration), "Write a setting of a column, such as scale: log."
+    yield "stop", _is_stop(configuration.stop), "Write positive numbers, and a date with a time zone."
+    if configuration.theory is not None:
+        yield "theory", _is_theory(configuration.theory), "A number of the model is outside its limits."
+
+
+def _are_settings_of_columns(configuration: Configuration) -> bool:
+    settings = configuration.columns
+    texts = [text for name, setting in settings.items() for text in (name, *setting, *setting.values())]
+    return len(texts) <= MOST_SETTINGS_OF_COLUMNS and all(is_line(text) for text in texts)
+
+
+def _is_stop(stop: Stop) -> bool:
+    positive = (stop.regret_bound is None or stop.regret_bound > 0) and (
+        stop.observations is None or stop.observations >= 1
+    )
+    return positive and (stop.date is None or is_moment(stop.date))
+
+
+def _is_theory(theory: Theory) -> bool:
+    positive = (theory.noise, theory.norm, theory.scale, theory.regularization, theory.q_bar)
+    return (
+        all(number is None or number > 0 for number in positive)
+        and 0 < theory.delta < 1
+        and theory.threshold >= 1
+        and (theory.rule is None or theory.rule in RULES)
+    )
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether the text can be written as UTF-8: a lone surrogate cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
