@@ -2,7 +2,7 @@
 
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from platformdirs import user_data_path
 from pydantic import Field, PositiveInt, model_validator
@@ -16,7 +16,7 @@ class Settings(BaseSettings):
 
     data: Path = Field(
         default_factory=lambda: user_data_path("nextbatch"),
-        description="Folder of the SQLite database and the first admin key.",
+        description="Folder of the SQLite database, the first admin key and the signing key.",
     )
     database_url: str | None = Field(
         default=None,
@@ -29,6 +29,10 @@ class Settings(BaseSettings):
     allowed_hosts: tuple[str, ...] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
         description='Host names this server answers to, as a JSON list; ["*"] for any.',
+    )
+    trusted_servers: tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")], ...] = Field(
+        default=(),
+        description="Public keys of other servers whose archives need no further flag, as a JSON list.",
     )
     workers: int = Field(default=1, ge=1, le=64, description="Server processes.")
     database_connections: int = Field(default=10, ge=2, le=200, description="Database connections per process.")
@@ -98,6 +102,10 @@ class Settings(BaseSettings):
     @property
     def admin_key_file(self) -> Path:
         return self.data / "admin.key"
+
+    @property
+    def signing_key_file(self) -> Path:
+        return self.data / "signing.key"
 
 
 def _is_loopback(host: str) -> bool:

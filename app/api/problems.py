@@ -60,6 +60,7 @@ STATUSES: dict[str, int] = {
     errors.Invalid.code: 422,
     errors.InvalidCandidates.code: 422,
     errors.IdempotencyKeyReused.code: 422,
+    errors.UnverifiedArchive.code: 422,
     errors.PreconditionRequired.code: 428,
     errors.TooManyRequests.code: 429,
     errors.Refusal.code: 400,

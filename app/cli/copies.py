@@ -23,10 +23,18 @@ def export_study(study: StudyName, file: Target, url: Url = None, key: KeyOption
     console.print(f"Study {study} is exported to {file} ({file_size(file)}).")
 
 
-def import_study(file: Source, url: Url = None, key: KeyOption = None, as_json: AsJson = False) -> None:
+def import_study(
+    file: Source,
+    url: Url = None,
+    key: KeyOption = None,
+    accept_unverified: Annotated[
+        bool, typer.Option("--accept-unverified", help="Import it even if no trusted server signed it.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Import a study from an archive."""
     with connect(url, key) as client, spinner("Importing"):
-        study = client.import_study(file)
+        study = client.import_study(file, accept_unverified=accept_unverified)
     if as_json:
         print_json(study.details)
     else:

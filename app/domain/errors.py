@@ -79,6 +79,14 @@ class InvalidCandidates(Invalid):
         super().__init__(findings[: self.SHOWN], total=self.total)
 
 
+class UnverifiedArchive(Invalid):
+    code = "unverified-archive"
+    detail = (
+        "No server that this one trusts has signed the archive, so its history may be invented. To import it all the "
+        "same, and have it marked, set `accept_unverified`."
+    )
+
+
 class IdempotencyKeyReused(Invalid):
     code = "idempotency-key-reused"
     detail = "This Idempotency-Key was used for another request. Use a new key for a new request."

@@ -9,12 +9,15 @@ An event says what happened. Who did it, when, why and in which request is in it
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias, assert_never
+from typing import ClassVar, Literal, TypeAlias, assert_never
 
 from app.domain.batches import AskRequest, BatchRecord, BatchSize, Computation, DraftSuggestion, SuggestionId
 from app.domain.candidates import CandidateBlock, Column
 from app.domain.observations import Measured
 from app.domain.studies import Configuration, StudyState
+
+ArchiveSignature: TypeAlias = Literal["own", "trusted", "foreign", "none"]
+"""Who signed an archive: this server, one whose key its operator trusts, one that nobody knows here, or nobody."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,18 @@ class StudyCreated:
     type: ClassVar = "study-created"
 
     configuration: Configuration
+
+
+@dataclass(frozen=True)
+class StudyImported:
+    """The entries before this one came in an archive: this server did not see them happen."""
+
+    type: ClassVar = "study-imported"
+
+    head: str
+    signature: ArchiveSignature
+    server: str | None = None
+    exported_at: str | None = None
 
 
 @dataclass(frozen=True)
@@ -210,6 +225,7 @@ class MeasurementsAbandoned:
 
 StudyEvent: TypeAlias = (
     StudyCreated
+    | StudyImported
     | StudyChanged
     | StudyDeleted
     | AccessGranted
@@ -235,7 +251,7 @@ def digests_of(event: StudyEvent) -> set[str]:
     match event:
         case CandidatesUploaded() | CandidatesAdded():
             return event.block.arrays.digests()
-        case StudyCreated() | StudyChanged() | StudyDeleted() | AccessGranted() | AccessWithdrawn():
+        case StudyCreated() | StudyImported() | StudyChanged() | StudyDeleted() | AccessGranted() | AccessWithdrawn():
             return set()
         case CandidatesSwitched() | BatchIssued() | MeasurementsFailed() | MeasurementsAbandoned():
             return set()

@@ -111,6 +111,17 @@ class Configuration(ModelSettings):
         return ModelSettings(**{setting.name: getattr(self, setting.name) for setting in fields(ModelSettings)})
 
 
+UNKNOWN_SERVER = "unknown"
+
+
+@dataclass(frozen=True)
+class Import:
+    """The study came in an archive from `server`; the event `seq` says so, and all events before it came along."""
+
+    seq: int
+    server: str
+
+
 @dataclass(frozen=True)
 class Study:
     id: int
@@ -123,6 +134,11 @@ class Study:
     created_at: str
     columns: tuple[Column, ...] = ()
     candidates: int = 0
+    imports: tuple[Import, ...] = ()
+
+    def origin_of(self, seq: int) -> str | None:
+        """The server where an event was recorded; None for this one."""
+        return next((imported.server for imported in self.imports if seq < imported.seq), None)
 
     def must_be_active(self) -> None:
         if self.state is not StudyState.ACTIVE:

@@ -31,6 +31,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyImported,
 )
 from app.domain.ledger import GENESIS, LedgerEntry
 from app.domain.studies import Configuration, StudyState
@@ -143,8 +144,8 @@ class _Folding:
                 self._unavailable |= {failure.candidate for failure in event.failures if not failure.retry}
             case MeasurementsAbandoned():
                 self._resolve([abandoned.suggestion for abandoned in event.abandoned])
-            case AccessGranted() | AccessWithdrawn():
-                pass  # who may see a study does not change what it knows
+            case StudyImported() | AccessGranted() | AccessWithdrawn():
+                pass  # where a study comes from and who may see it do not change what it knows
             case _:
                 assert_never(event)
 

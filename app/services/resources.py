@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.compute.ledger_states import LedgerStates
 from app.compute.local import Jobs, LocalCompute
 from app.compute.models import Models
+from app.services.signing import Signer, open_signer
 from app.settings import Settings
 from app.storage.array_cache import ArrayCache
 from app.storage.database import Database, open_database
@@ -19,6 +20,7 @@ class Resources:
     models: Models
     compute: LocalCompute
     jobs: Jobs  # asks
+    signer: Signer
     snapshots: Jobs  # models to save when there is time
 
     def close(self) -> None:
@@ -42,5 +44,6 @@ def open_resources(settings: Settings) -> Resources:
         models=models,
         compute=LocalCompute(models, settings.engine_seconds),
         jobs=Jobs(settings.engine_threads, settings.engine_queue),
+        signer=open_signer(settings.signing_key_file),
         snapshots=Jobs(1, settings.engine_queue),
     )

@@ -30,10 +30,11 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyImported,
 )
 from app.domain.ledger import LedgerEntry
 from app.domain.observations import Measured, Observation, ObservationKind
-from app.domain.studies import Study, StudyState
+from app.domain.studies import UNKNOWN_SERVER, Import, Study, StudyState
 from app.storage import batches, candidates, observations, studies
 
 # What an observation takes over from its report as it is: candidate, values, suggestion, note and so on.
@@ -54,6 +55,9 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
     match event:
         case StudyCreated():
             pass  # the row was made with the study
+        case StudyImported():
+            studies.withdraw_all(connection, study)  # whom another server let in
+            return replace(study, imports=(*study.imports, Import(entry.seq, event.server or UNKNOWN_SERVER)))
         case StudyChanged():
             return replace(study, state=event.state, configuration=event.configuration)
         case StudyDeleted():

@@ -10,7 +10,7 @@ from app.domain.candidates import Column
 from app.domain.clock import now
 from app.domain.codec import canonical, from_plain, read_json, to_plain
 from app.domain.ledger import GENESIS
-from app.domain.studies import Configuration, Study, StudyState
+from app.domain.studies import Configuration, Import, Study, StudyState
 from app.storage.dialects import in_parts, insert_if_absent
 from app.storage.tables import api_keys, grants, studies
 
@@ -32,6 +32,7 @@ def create(
         "requested": settings,
         "columns": "[]",
         "candidates": 0,
+        "imports": "[]",
         "version": 1,
         "seq": 0,
         "head": GENESIS,
@@ -78,6 +79,7 @@ def save(connection: Connection, study: Study) -> None:
             columns=canonical(to_plain(study.columns)),
             candidates=study.candidates,
             version=study.version,
+            imports=canonical(to_plain(study.imports)),
         )
     )
 
@@ -104,6 +106,11 @@ def withdraw(connection: Connection, key_id: str, study: Study) -> None:
     connection.execute(delete(grants).where(_GRANT), {"key": key_id, "study": study.id})
 
 
+def withdraw_all(connection: Connection, study: Study) -> None:
+    """Withdraw every grant of the study."""
+    connection.execute(delete(grants).where(grants.c.study_id == study.id))
+
+
 def is_granted(connection: Connection, key_id: str, study: Study) -> bool:
     return connection.execute(_IS_GRANTED, {"key": key_id, "study": study.id}).first() is not None
 
@@ -112,7 +119,7 @@ def _study(row: Row[Any]) -> Study:
     columns = dict(row._mapping)  # noqa: SLF001
     del columns["requested"]
     columns |= {"state": StudyState(row.state), "configuration": _configuration(row.configuration)}
-    return Study(**columns | {"columns": _columns(row.columns)})
+    return Study(**columns | {"columns": _columns(row.columns), "imports": _imports(row.imports)})
 
 
 @lru_cache(maxsize=64)  # every request of a study reads the same text
@@ -123,3 +130,7 @@ def _configuration(text: str) -> Configuration:
 @lru_cache(maxsize=64)
 def _columns(text: str) -> tuple[Column, ...]:
     return tuple(from_plain(Column, plain) for plain in read_json(text))
+
+
+def _imports(text: str) -> tuple[Import, ...]:
+    return () if text == "[]" else tuple(from_plain(Import, plain) for plain in read_json(text))

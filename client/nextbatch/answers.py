@@ -33,6 +33,7 @@ class StudyDetails:
     configuration: Mapping[str, Any]
     candidates: int
     columns: tuple[Column, ...]
+    origin: str | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,7 @@ class Observation:
     actor: str
     recorded_at: datetime
     seq: int
+    origin: str | None = None
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,7 @@ class BatchDetails:
     build: str
     degraded: Mapping[str, int] = field(default_factory=dict)
     fit: Mapping[str, Any] | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True)
@@ -291,6 +294,7 @@ class Event:
     previous: str
     hash: str
     words: str | None = None
+    origin: str | None = None
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,11 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "POST /v1/studies/{study}/verify": {},
     "GET /v1/studies/{study}/events": {},
     "GET /v1/studies/{study}/archive": {},
-    "POST /v1/archives": {"headers": {"Content-Type": "application/zip"}},  # and an archive of its own each time
+    "POST /v1/archives": {
+        "headers": {"Content-Type": "application/zip"},
+        "params": {"accept_unverified": "true"},
+    },  # and an archive of its own each time
+    "GET /v1/server": {},
     "GET /v1/keys": {},
     "GET /v1/keys/me": {},
     "POST /v1/keys": {"json": {"name": "new", "role": "dashboard"}},

@@ -3,21 +3,18 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
-import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.domain.codec import canonical
-from app.domain.ledger import seal
+from app.domain.access import Role
 from app.main import create_app
 from app.services.resources import Resources
+from app.services.use_cases.access import create_key
 from app.settings import Settings
 from app.storage import blobs, tables
 from app.storage.database import Database, open_database
@@ -26,6 +23,8 @@ from app.storage.sweeping import sweep
 from tests.api.conftest import problem
 from tests.api.lab import Lab
 from tests.api.operations import archive
+from tests.conftest import OPERATOR
+from tests.reliability.hostile.archives import DAMAGED, FORGED, resealed, rewritten
 
 PROJECTIONS = (
     tables.events,
@@ -51,7 +50,7 @@ def elsewhere(tmp_path: Path, settings: Settings, new_admin: Callable[[Database]
     address = f"sqlite:///{tmp_path / 'elsewhere.sqlite3'}"
     database = open_database(address)
     migrate(database)
-    app = create_app(settings.model_copy(update={"database_url": address}))
+    app = create_app(settings.model_copy(update={"database_url": address, "data": tmp_path / "elsewhere"}))
     with TestClient(app, headers={"Authorization": f"Bearer {new_admin(database)}"}) as client:
         yield Elsewhere(Lab(client), database, app.state.resources)
     database.dispose()
@@ -65,8 +64,9 @@ def rows(database: Database) -> dict[str, list[Any]]:
         }
 
 
-def take_in(lab: Lab, content: bytes) -> Response:
-    return lab.client.post("/v1/archives", content=content, headers={"Content-Type": "application/zip"})
+def take_in(lab: Lab, content: bytes, *, accept_unverified: bool = True) -> Response:
+    params = {"accept_unverified": accept_unverified}
+    return lab.client.post("/v1/archives", content=content, params=params, headers={"Content-Type": "application/zip"})
 
 
 def test_an_imported_study_is_the_same_in_every_row_and_gives_the_same_next_batch(
@@ -91,14 +91,20 @@ def test_an_imported_study_is_the_same_in_every_row_and_gives_the_same_next_batc
     lab.report(suggestion="B3-S2", abandoned={"reason": "no time"})
     content = lab.client.get(f"{lab.path}/archive").content
     assert take_in(elsewhere.lab, content).status_code == 201
-    assert rows(elsewhere.database) == rows(database)
-    ours, theirs = lab.client.get(lab.path).json(), elsewhere.lab.client.get(lab.path).json()
-    assert theirs == {**ours, "created_at": lab.events()[0]["recorded_at"]}
-    assert elsewhere.lab.get("summary") == lab.get("summary")
+    ours, theirs = rows(database), rows(elsewhere.database)
+    assert theirs["events"].pop()[2] == "study-imported"
+    assert theirs == ours
+    server = lab.client.get("/v1/server").json()["server"]
+    shown = elsewhere.lab.client.get(lab.path).json()
+    same = {"created_at": lab.events()[0]["recorded_at"], "origin": server, "version": shown["version"]}
+    assert shown == {**lab.client.get(lab.path).json(), **same}
+    later = {"seq", "head", "version"}
+    kept, made = ({k: v for k, v in place.get("summary").items() if k not in later} for place in (lab, elsewhere.lab))
+    assert kept == made
     assert take_in(elsewhere.lab, content).status_code == 200
     told = [place.batch("next", max_size=4) for place in (lab, elsewhere.lab)]
     for batch in told:
-        del batch["seconds"], batch["created_at"]
+        del batch["seconds"], batch["created_at"], batch["basis_seq"]  # the import is an event, too
     assert told[0] == told[1]
     assert all(elsewhere.lab.replays(number) for number in range(1, 5))
     assert elsewhere.lab.is_sound()
@@ -122,114 +128,10 @@ def test_a_sweep_between_its_arrays_and_its_events_does_not_matter(
     assert elsewhere.lab.get("candidates") == lab.get("candidates")
 
 
-def rewritten(content: bytes, change: Callable[[str, bytes], bytes | None]) -> bytes:
-    """The archive with some of its members changed, or left out."""
-    file = BytesIO()
-    with ZipFile(BytesIO(content)) as old, ZipFile(file, "w", ZIP_DEFLATED) as new:
-        for name in old.namelist():
-            member = change(name, old.read(name))
-            if member is not None:
-                new.writestr(name, member)
-    return file.getvalue()
-
-
-def resealed(content: bytes, change: Callable[[dict[str, Any]], None], name: str = "s") -> bytes:
-    """The archive with changed events in a chain that is sound again."""
-
-    def ledger(member: str, lines: bytes) -> bytes:
-        if member == "manifest.json":
-            return json.dumps({"format": 1, "study": name}).encode()
-        if member != "ledger.jsonl":
-            return lines
-        events, previous = [], "0" * 64
-        for line in lines.splitlines():
-            event = json.loads(line)
-            event["payload"] = json.loads(event["payload"])
-            change(event)
-            event |= {"payload": canonical(event["payload"]), "previous": previous}
-            previous = event["hash"] = seal(name, event)
-            events.append(canonical(event))
-        return "\n".join(events).encode()
-
-    return rewritten(content, ledger)
-
-
-def without(member: str) -> Callable[[bytes], bytes]:
-    return lambda content: rewritten(content, lambda name, data: None if name.startswith(member) else data)
-
-
-def another_array(content: bytes) -> bytes:
-    file = BytesIO()
-    np.save(file, np.zeros(3))
-    return rewritten(content, lambda name, data: file.getvalue() if name.startswith("arrays/") else data)
-
-
-def boundless_array(content: bytes) -> bytes:
-    """An array whose header promises terabytes."""
-    file = BytesIO()
-    np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
-    return rewritten(content, lambda name, data: file.getvalue() if name.startswith("arrays/") else data)
-
-
-def edited(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
-    return lambda content: rewritten(content, lambda _name, data: data.replace(old, new))
-
-
-def merged(old: Any, new: Any) -> Any:
-    """The members of `new` in the place of those of `old`, at every depth."""
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return new
-    return {**old, **{name: merged(old.get(name), value) for name, value in new.items()}}
-
-
-def told(event_type: str, **changes: Any) -> Callable[[bytes], bytes]:
-    """Another story, well sealed."""
-
-    def change(event: dict[str, Any]) -> None:
-        if event["type"] == event_type:
-            event["payload"] = merged(event["payload"], changes)
-
-    return lambda content: resealed(content, change)
-
-
-def bomb(content: bytes) -> bytes:
-    return rewritten(content, lambda name, data: b"\n" * 30_000_000 if name == "ledger.jsonl" else data)
-
-
-OBSERVATION: dict[str, Any] = {"observation": 1, "candidate": 0, "values": {"value": {"value": 1.0}}}
-
-HOSTILE: dict[str, Callable[[bytes], bytes]] = {
-    "no zip": lambda content: b"PK" + content[2:100],
-    "truncated": lambda content: content[: len(content) // 2],
-    "members before the beginning": lambda content: content[:-6] + b"\xff\xff\xff\x7f" + content[-2:],
-    "a bomb": bomb,
-    "no manifest": without("manifest"),
-    "no ledger": without("ledger"),
-    "no arrays": without("arrays/"),
-    "another format": edited(b'"format": 1', b'"format": 2'),
-    "an altered event": edited(b"THF-20", b"THF-90"),
-    "another array": another_array,
-    "a boundless array": boundless_array,
-    "a name that leads elsewhere": lambda content: resealed(content, lambda _event: None, "../../etc"),
-    "a name without end": lambda content: resealed(content, lambda _event: None, "x" * 1000),
-    "a configuration that is none": told("study-created", configuration={"min_batch": "many"}),
-    "an algorithm that is none": told("study-created", configuration={"direction": "up"}),
-    "more rows than there are": told("candidates-uploaded", block={"rows": 10**9}),
-    "arrays that are none": told("candidates-uploaded", block={"arrays": {"numbers": "x"}}),
-    "a path for an array": told("candidates-uploaded", block={"arrays": {"numbers": "../../etc/passwd"}}),
-    "a candidate that is not there": told("observations-reported", observations=[OBSERVATION | {"candidate": 99}]),
-    "text for a number": told(
-        "observations-reported", observations=[OBSERVATION | {"values": {"value": {"value": "x"}}}]
-    ),
-    "an observation twice": told("observations-reported", observations=[OBSERVATION] * 2),
-}
-
-
-@pytest.mark.parametrize("what", HOSTILE)
+@pytest.mark.parametrize("what", DAMAGED | FORGED)
 def test_what_is_no_archive_is_refused_and_nothing_of_it_is_kept(lab: Lab, elsewhere: Elsewhere, what: str) -> None:
-    lab.begin()
-    lab.report(candidate="THF-20", value=0.5)
-    content = HOSTILE[what](lab.client.get(f"{lab.path}/archive").content)
+    a_long_story(lab)
+    content = (DAMAGED | FORGED)[what](lab.client.get(f"{lab.path}/archive").content)
     small = replace(
         elsewhere.resources, settings=elsewhere.resources.settings.model_copy(update={"max_body_bytes": 2**20})
     )
@@ -239,6 +141,98 @@ def test_what_is_no_archive_is_refused_and_nothing_of_it_is_kept(lab: Lab, elsew
     assert {name for name, found in rows(elsewhere.database).items() if found} == set()
 
 
+def a_long_story(lab: Lab) -> None:
+    """Something of everything."""
+    lab.begin()
+    batch = lab.batch(max_size=2, min_size=2)
+    lab.report(suggestion=batch["suggestions"][0]["suggestion"], value=0.5)
+    lab.report(suggestion=batch["suggestions"][1]["suggestion"], failed={"reason": "broke"})
+    lab.report(candidate="THF-20", value=0.5, ref="LAB-1", note="clear")
+    lab.correct(1, 0.25)
+    lab.retract(2)
+    lab.switch_off("DMF-20")
+    lab.change(description="later")
+
+
+def test_a_study_with_something_of_everything_is_imported_as_it_was(lab: Lab, elsewhere: Elsewhere) -> None:
+    """The forgeries above start from this archive, so it must be fine itself."""
+    a_long_story(lab)
+    content = resealed(lab.client.get(f"{lab.path}/archive").content, lambda _event: None)
+    assert take_in(elsewhere.lab, content).status_code == 201
+    assert elsewhere.lab.observations() == [{**observation, "origin": "unknown"} for observation in lab.observations()]
+
+
 def test_an_archive_of_another_type_is_refused(lab: Lab) -> None:
     answer = lab.client.post("/v1/archives", content=archive("t"), headers={"Content-Type": "text/csv"})
     problem(answer, 415, "unsupported-media-type")
+
+
+def test_an_archive_says_who_signed_it_and_the_import_says_so_for_ever(lab: Lab, elsewhere: Elsewhere) -> None:
+    lab.begin().work(1, max_size=2)
+    content = lab.client.get(f"{lab.path}/archive").content
+    problem(take_in(elsewhere.lab, content, accept_unverified=False), 422, "unverified-archive")
+    unsigned = resealed(content, lambda _event: None)
+    problem(take_in(elsewhere.lab, unsigned, accept_unverified=False), 422, "unverified-archive")
+    assert take_in(elsewhere.lab, content).status_code == 201
+    server = lab.client.get("/v1/server").json()["server"]
+    *imported, mark = elsewhere.lab.events()
+    assert (mark["type"], mark["origin"], mark["previous"]) == ("study-imported", None, lab.events()[-1]["hash"])
+    written = json.loads(mark["payload"])
+    assert (written["head"], written["signature"], written["server"]) == (mark["previous"], "foreign", server)
+    assert {event["origin"] for event in imported} == {server}
+    assert {row["origin"] for row in elsewhere.lab.observations()} == {server}
+    elsewhere.lab.work(1, max_size=1)
+    assert [batch["origin"] for batch in elsewhere.lab.get("batches")["batches"]] == [server, None]
+    assert elsewhere.lab.observations()[-1]["origin"] is None
+    assert elsewhere.lab.is_sound()
+
+
+def test_an_archive_of_this_server_or_of_a_trusted_one_needs_no_flag(lab: Lab, elsewhere: Elsewhere) -> None:
+    content = lab.begin().client.get(f"{lab.path}/archive").content
+    trusted = (lab.client.get("/v1/server").json()["public_key"],)
+    settings = elsewhere.resources.settings.model_copy(update={"trusted_servers": trusted})
+    elsewhere.lab.client.app.state.resources = replace(elsewhere.resources, settings=settings)  # type: ignore[attr-defined]
+    assert take_in(elsewhere.lab, content, accept_unverified=False).status_code == 201
+    assert json.loads(elsewhere.lab.events()[-1]["payload"])["signature"] == "trusted"
+    assert take_in(lab, content, accept_unverified=False).status_code == 200
+
+
+@pytest.mark.parametrize("part", ["head", "server", "exported_at", "study"])
+def test_a_signature_of_something_else_is_refused_whatever_flag_is_set(
+    lab: Lab, elsewhere: Elsewhere, part: str
+) -> None:
+    other = {"head": "0" * 64, "server": "f" * 16, "exported_at": "2026-01-01T00:00:00.000000Z", "study": "other"}
+
+    def change(name: str, data: bytes) -> bytes:
+        return json.dumps({**json.loads(data), part: other[part]}).encode() if name == "manifest.json" else data
+
+    content = rewritten(lab.begin().client.get(f"{lab.path}/archive").content, change)
+    problem(take_in(elsewhere.lab, content), 422, "invalid-input")
+
+
+def test_what_came_in_an_archive_is_nobodys_own_result(lab: Lab, elsewhere: Elsewhere) -> None:
+    """A forged archive names a technician's key as the reporter. The technician still may not correct it."""
+    lab.begin()
+    lab.report(candidate="THF-20", value=0.5)
+    with elsewhere.database.write() as connection:
+        key, plaintext_key = create_key(connection, OPERATOR, "a technician", Role.TECHNICIAN)
+    forged = resealed(lab.client.get(f"{lab.path}/archive").content, lambda event: event.update(actor=key.id))
+    assert take_in(elsewhere.lab, forged).status_code == 201
+    assert elsewhere.lab.client.put(f"{lab.path}/grants/{key.id}").is_success
+    elsewhere.lab.client.headers["Authorization"] = f"Bearer {plaintext_key}"
+    problem(elsewhere.lab.correct(1, 0.7), 403, "forbidden")
+
+
+def test_whom_another_server_let_in_is_not_let_in_here(lab: Lab, elsewhere: Elsewhere) -> None:
+    with elsewhere.database.write() as connection:
+        key, plaintext_key = create_key(connection, OPERATOR, "a client", Role.CLIENT)
+    lab.begin().switch_off("DMF-20")
+
+    def grant(event: dict[str, Any]) -> None:
+        if event["type"] == "candidates-switched":
+            event.update(type="access-granted", payload={"key_id": key.id})
+
+    forged = resealed(lab.client.get(f"{lab.path}/archive").content, grant)
+    assert take_in(elsewhere.lab, forged).status_code == 201
+    elsewhere.lab.client.headers["Authorization"] = f"Bearer {plaintext_key}"
+    problem(elsewhere.lab.client.get(lab.path), 404, "study-not-found")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nextbatch import Client, Conflict, NotFound
+from nextbatch import Client, Conflict, InvalidInput, NotFound
 from tests import live
 
 
@@ -51,9 +51,14 @@ def test_settings_change_for_who_saw_the_newest_version(client: Any, study: Any)
 def test_a_study_moves_to_another_server_in_one_file(client: Any, study: Any, other: Client, tmp_path: Path) -> None:
     study.report({"key": "A1", "value": 0.4})
     archive = study.export(tmp_path / "study.zip")
-    moved = other.import_study(archive)
+    with pytest.raises(InvalidInput) as refused:
+        other.import_study(archive)
+    assert refused.value.code == "unverified-archive"
+    moved = other.import_study(archive, accept_unverified=True)
     assert [observation.value for observation in moved.observations()] == [0.4]
-    assert moved.verify().head == study.verify().head
+    *imported, mark = moved.events()
+    assert imported[-1].hash == mark.previous == study.verify().head
+    assert {event.origin for event in imported} == {moved.details.origin}
     assert client.import_study(archive).name == study.name
 
 

@@ -42,6 +42,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyImported,
 )
 from app.domain.ledger import FORMAT
 from app.domain.observations import Measured
@@ -153,6 +154,7 @@ EVENTS: list[StudyEvent] = [
     StudyChanged(StudyState.PAUSED, Configuration(theory=Theory(regularization=0.01), repeats=2)),
     AccessWithdrawn("0123456789ab"),
     StudyDeleted(),
+    StudyImported("c" * 64, "foreign", server="0123456789abcdef", exported_at="2026-05-04T11:30:00.000000Z"),
 ]
 
 

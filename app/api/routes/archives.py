@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from starlette.responses import FileResponse, Response
 
 from app.api.bodies import Spooled, StrictRoute, spooled, uploading
@@ -45,7 +45,7 @@ async def export_study(study: Name, tx: CanExport, resources: ResourcesDep, run_
     summary="Import a study from its archive",
     response_model=StudyOut,
     responses=WRITES
-    | documented("study-exists", "study-deleted", "study-not-found", "unsupported-media-type")
+    | documented("study-exists", "study-deleted", "study-not-found", "unsupported-media-type", "unverified-archive")
     | {201: {"model": StudyOut, "description": "Imported"}},
     openapi_extra={"requestBody": {"required": True, "content": _BINARY}},
 )
@@ -54,7 +54,11 @@ async def import_study(
     resources: ResourcesDep,
     tx: Annotated[WriteTransactions, uploading(Scope.MANAGE)],
     run_long: RunLong,
+    accept_unverified: Annotated[
+        bool, Query(description="Import it even if no server that this one trusts has signed it.")
+    ] = False,
 ) -> Response:
     if body.media_type != ZIP:
         raise UnsupportedMediaType(f"Send the archive as {ZIP}.")
-    return respond(await run_long(partial(import_archive, resources, tx, body.files[""], created)))
+    importing = partial(import_archive, resources, tx, body.files[""], created, accept_unverified=accept_unverified)
+    return respond(await run_long(importing))

@@ -74,9 +74,9 @@ def list_batches(
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> BatchPage:
-    page = tx.read(batches.list_batches, study, after, limit, state, worker)
+    found, page = tx.read(batches.list_batches, study, after, limit, state, worker)
     following = page[-1].number if len(page) == limit else None
-    return BatchPage(batches=tuple(batch_brief(batch) for batch in page), next=following)
+    return BatchPage(batches=tuple(batch_brief(found, batch) for batch in page), next=following)
 
 
 @router.get("/batches/{number}", summary="Read a batch", response_model=BatchOut, responses=_NOT_FOUND)

@@ -35,7 +35,7 @@ def list_events(
 ) -> EventPage:
     page = tx.read(events.list_events, study, after, limit)
     return EventPage(
-        events=tuple(event_out(entry) for entry in page), next=page[-1].seq if len(page) == limit else None
+        events=tuple(event_out(listed) for listed in page), next=page[-1].entry.seq if len(page) == limit else None
     )
 
 
@@ -91,9 +91,9 @@ async def _follow(
     """Events as they are committed, by any process. (FastAPI sends a comment when none comes for a while.)"""
     while not streams.ending:
         page = await run_in_threadpool(tx.read, events.follow, study, seen, PAGE)
-        for entry in page:
-            yield ServerSentEvent(id=str(entry.seq), event=entry.type, data=event_out(entry))
-        seen = page[-1].seq if page else seen
+        for listed in page:
+            yield ServerSentEvent(id=str(listed.entry.seq), event=listed.entry.type, data=event_out(listed))
+        seen = page[-1].entry.seq if page else seen
         while len(page) < PAGE and not streams.ending:
             if (await poller.news(tx, study)).concern(tx.actor, study, seen):
                 break

@@ -66,7 +66,7 @@ async def read_trace(
     study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong
 ) -> Response:
     def make() -> TraceOut:
-        issued = tx.read(batches.list_batches, study, 0, 100_000, None, None)
+        _, issued = tx.read(batches.list_batches, study, 0, 100_000, None, None)
         return trace_out(summarise(resources, tx, study, None), issued)
 
     return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))

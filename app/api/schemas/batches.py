@@ -6,10 +6,11 @@ from typing import Any
 
 from pydantic import Field
 
-from app.api.schemas.shape import Name, Request, Shape
+from app.api.schemas.shape import Name, Origin, Request, Shape
 from app.domain.batches import AskRequest, Batch, BatchState, Explanation, Suggestion, SuggestionState
 from app.domain.candidates import Candidate, CellValue
 from app.domain.limits import MOST_MEASUREMENTS
+from app.domain.studies import Study
 from app.services.use_cases.batches import BatchDetails, Bench
 
 
@@ -75,6 +76,7 @@ class BatchBrief(Shape):
     degraded: dict[str, int] = Field(description="Numerical rescues that were needed.")
     seconds: float
     build: str
+    origin: Origin
 
 
 class BatchOut(BatchBrief):
@@ -96,14 +98,14 @@ class ComputingOut(Shape):
     detail: str = "The batch is being computed. Ask again with the same worker to get it."
 
 
-def batch_brief(batch: Batch) -> BatchBrief:
-    return BatchBrief(**_brief(batch))
+def batch_brief(study: Study, batch: Batch) -> BatchBrief:
+    return BatchBrief(**_brief(study, batch))
 
 
 def batch_out(details: BatchDetails) -> BatchOut:
     fit = details.batch.record.fit
     return BatchOut(
-        **_brief(details.batch),
+        **_brief(details.study, details.batch),
         fit=None if fit is None else asdict(fit),
         suggestions=bench_out(details.bench).suggestions,
     )
@@ -144,7 +146,7 @@ def _why_out(why: Explanation, candidates: Mapping[int, Candidate]) -> WhyOut:
     )
 
 
-def _brief(batch: Batch) -> dict[str, Any]:
+def _brief(study: Study, batch: Batch) -> dict[str, Any]:
     record = batch.record
     return {
         "number": batch.number,
@@ -164,4 +166,5 @@ def _brief(batch: Batch) -> dict[str, Any]:
         "degraded": dict(record.degraded),
         "seconds": batch.computation.seconds,
         "build": batch.computation.build,
+        "origin": study.origin_of(batch.seq),
     }

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from app.api.schemas.candidates import FindingOut, finding_out
-from app.api.schemas.shape import Line, Moment, Reason, Request, Shape, Text
+from app.api.schemas.shape import Line, Moment, Origin, Reason, Request, Shape, Text
 from app.domain.batches import SuggestionId
 from app.domain.clock import stamp
 from app.domain.observations import Failure, Report
@@ -107,6 +107,7 @@ class ObservationOut(Shape):
     actor: str = Field(description="The id of the API key it came with.")
     recorded_at: str
     seq: int
+    origin: Origin
 
 
 class ObservationPage(Shape):
@@ -180,6 +181,7 @@ def observation_out(keyed: KeyedObservation) -> ObservationOut:
         actor=observation.actor,
         recorded_at=observation.recorded_at,
         seq=observation.seq,
+        origin=keyed.origin,
     )
 
 

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from app.api.schemas.batches import BatchBrief, batch_brief
-from app.api.schemas.shape import Shape
+from app.api.schemas.shape import Origin, Shape
 from app.domain.batches import Batch
-from app.domain.ledger import LedgerEntry
 from app.domain.studies import Direction, StudyState
-from app.services.use_cases.events import Verification, describe
+from app.services.use_cases.events import ListedEntry, Verification, describe
 from app.services.workflows.replay import Replay
 from app.services.workflows.summarise import StudySummary, progress
 
@@ -109,6 +108,7 @@ class EventOut(Shape):
     request_id: str
     previous: str
     hash: str
+    origin: Origin
 
 
 class EventPage(Shape):
@@ -171,11 +171,11 @@ def certificate_out(summary: StudySummary) -> CertificateAnswer:
 
 def trace_out(summary: StudySummary, batches: Sequence[Batch]) -> TraceOut:
     points = tuple(PointOut.model_validate(point) for point in progress(summary.ledger))
-    return TraceOut(batches=tuple(batch_brief(batch) for batch in batches), progress=points)
+    return TraceOut(batches=tuple(batch_brief(summary.study, batch) for batch in batches), progress=points)
 
 
-def event_out(entry: LedgerEntry) -> EventOut:
-    return EventOut(**vars(entry), words=describe(entry))
+def event_out(listed: ListedEntry) -> EventOut:
+    return EventOut(**vars(listed.entry), words=describe(listed.entry), origin=listed.origin)
 
 
 def verified_out(verification: Verification) -> VerifiedOut:

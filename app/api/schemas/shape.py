@@ -39,6 +39,11 @@ Line = Annotated[str, StringConstraints(max_length=limits.LINE_LENGTH, pattern=l
 Text = Annotated[str, StringConstraints(max_length=limits.TEXT_LENGTH, pattern=limits.NO_NUL_PATTERN)]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=limits.REASON_LENGTH, pattern=limits.NO_NUL_PATTERN)]
 
+Origin = Annotated[
+    str | None,
+    Field(description="The id of the server that recorded it, `unknown` if nobody signed for it; null: this server."),
+]
+
 
 def _as_text(value: object) -> object:
     if not isinstance(value, str):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.api.schemas.shape import Line, Moment, Name, Reason, Request, Shape, Text
+from app.api.schemas.shape import Line, Moment, Name, Origin, Reason, Request, Shape, Text
 from app.domain import limits
 from app.domain.candidates import ColumnKind, ColumnRole
 from app.domain.clock import stamp
@@ -132,6 +132,7 @@ class StudyOut(Shape):
     configuration: StudySettings
     candidates: int = Field(description="How many there are.")
     columns: tuple[ColumnOut, ...]
+    origin: Origin
 
 
 class StudyPage(Shape):
@@ -148,6 +149,7 @@ def study_out(study: Study) -> StudyOut:
         configuration=_settings_of(study.configuration),
         candidates=study.candidates,
         columns=tuple(ColumnOut.model_validate(column) for column in study.columns),
+        origin=study.origin_of(1),
     )
 
 

@@ -1,6 +1,7 @@
 """A whole study as one file: its ledger, its arrays, and tables for people. `import_archive` reads it back.
 
-manifest.json       format, name, number of events, hash of the last entry
+manifest.json       format, name, number of events, hash of the last entry, server, moment
+signature.json      the server's public key, and its signature of the manifest
 ledger.jsonl        every entry, one per line: all there is to know
 arrays/DIGEST.npy   the candidates' arrays that the events name
 candidates.csv, observations.csv    the same for spreadsheets; not read back
@@ -17,9 +18,11 @@ from sqlalchemy import Connection
 
 from app.domain.access import Actor
 from app.domain.candidates import CellValue
+from app.domain.clock import now
 from app.domain.codec import canonical
 from app.domain.events import digests_of
 from app.domain.studies import Study
+from app.services.archives.reading import ARCHIVE_FORMAT, Manifest, signature_file
 from app.services.intake.csv_writing import csv_text
 from app.services.resources import Resources
 from app.services.use_cases import studies
@@ -27,15 +30,14 @@ from app.services.use_cases.candidates import CandidateQuery, table_rows
 from app.services.use_cases.observations import with_keys
 from app.storage import ledger, observations
 
-ARCHIVE_FORMAT = 1
-
 
 def write_archive(connection: Connection, actor: Actor, resources: Resources, name: str, path: Path) -> None:
     """Write the study to `path` as one consistent snapshot."""
     study = studies.find(connection, actor, name)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        manifest = {"format": ARCHIVE_FORMAT, "study": study.name, "events": study.seq, "head": study.head}
-        archive.writestr("manifest.json", json.dumps(manifest, indent=1))
+        manifest = Manifest(ARCHIVE_FORMAT, study.name, study.seq, study.head, resources.signer.server, now())
+        archive.writestr("manifest.json", json.dumps(vars(manifest), indent=1))
+        archive.writestr("signature.json", signature_file(manifest, resources.signer))
         for digest in sorted(_write_ledger(connection, study, archive)):
             with archive.open(f"arrays/{digest}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, resources.arrays.load(connection, digest), allow_pickle=False)

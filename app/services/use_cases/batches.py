@@ -45,8 +45,9 @@ def list_batches(
     limit: int,
     state: BatchState | None,
     worker: str | None,
-) -> list[Batch]:
-    return rows.page(connection, studies.find(connection, actor, name), after, limit, state, worker)
+) -> tuple[Study, list[Batch]]:
+    study = studies.find(connection, actor, name)
+    return study, rows.page(connection, study, after, limit, state, worker)
 
 
 def read_batch(connection: Connection, actor: Actor, resources: Resources, name: str, number: int) -> BatchDetails:

@@ -25,6 +25,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyImported,
 )
 from app.domain.ledger import LedgerEntry, first_break
 from app.services.use_cases import studies
@@ -33,11 +34,21 @@ from app.storage import keys, ledger
 from app.storage import studies as study_rows
 
 
-def list_events(connection: Connection, actor: Actor, name: str, after: int, limit: int) -> list[LedgerEntry]:
-    return list(ledger.read(connection, studies.find(connection, actor, name).id, after, limit))
+@dataclass(frozen=True)
+class ListedEntry:
+    """An entry of the ledger, and where it comes from."""
+
+    entry: LedgerEntry
+    origin: str | None  # the server where it was recorded, if not this one
 
 
-def follow(connection: Connection, actor: Actor, name: str, after: int, limit: int) -> list[LedgerEntry]:
+def list_events(connection: Connection, actor: Actor, name: str, after: int, limit: int) -> list[ListedEntry]:
+    study = studies.find(connection, actor, name)
+    entries = ledger.read(connection, study.id, after, limit)
+    return [ListedEntry(entry, study.origin_of(entry.seq)) for entry in entries]
+
+
+def follow(connection: Connection, actor: Actor, name: str, after: int, limit: int) -> list[ListedEntry]:
     """As `list_events`, for a stream: the key may have been revoked since the stream began."""
     must_be_alive(connection, actor)
     return list_events(connection, actor, name, after, limit)
@@ -92,6 +103,10 @@ def _sentence(event: StudyEvent) -> str:  # noqa: PLR0911, PLR0912  (one per eve
     match event:
         case StudyCreated():
             return "Study created."
+        case StudyImported():
+            signed = {"own": "signed by this server", "trusted": "signed by a trusted server"}
+            origin = "not signed" if event.signature == "none" else f"signed by an unknown server, {event.server}"
+            return f"Study imported from an archive, {signed.get(event.signature, origin)}."
         case StudyChanged():
             return f"Settings changed; the study is {event.state}."
         case StudyDeleted():

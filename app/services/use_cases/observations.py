@@ -19,11 +19,12 @@ from app.storage.candidate_set import CandidateSet
 
 @dataclass(frozen=True)
 class KeyedObservation:
-    """An observation, the key of its candidate, and its value of the study's objective."""
+    """An observation, the key of its candidate, its value of the study's objective, and where it comes from."""
 
     observation: Observation
     key: str
     value: float
+    origin: str | None  # the server where it was recorded, if not this one
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def retract_upload(connection: Connection, actor: Actor, name: str, upload: int,
     retracted = []
     for number in numbers:
         versions = rows.versions(connection, study, number)
-        _must_be_allowed(actor, versions[0])
+        _must_be_allowed(actor, study, versions[0])
         if versions[-1].kind is ObservationKind.RECORDED:
             event = ObservationRetracted(number, versions[-1].version + 1)
             study = ledger.append(connection, study, actor, event, reason)
@@ -144,13 +145,15 @@ def with_keys(
     keys = CandidateSet(connection, resources.arrays, study).keys(candidates)
     objective = study.configuration.objective.name
     return [
-        KeyedObservation(observation, key, observation.values[objective].value)
+        KeyedObservation(observation, key, observation.values[objective].value, study.origin_of(observation.seq))
         for observation, key in zip(observations, keys, strict=True)
     ]
 
 
-def _must_be_allowed(actor: Actor, reported: Observation) -> None:
-    if not actor.key.may(Scope.CORRECT) and reported.actor != actor.key.id:
+def _must_be_allowed(actor: Actor, study: Study, reported: Observation) -> None:
+    """An imported result is nobody's own: the key ids in it are those of another server."""
+    own = reported.actor == actor.key.id and study.origin_of(reported.seq) is None
+    if not actor.key.may(Scope.CORRECT) and not own:
         raise Denied("With this role you can correct only what the same key reported.")
 
 
@@ -163,7 +166,7 @@ def _current(
     if not versions:
         raise ObservationNotFound
     current = versions[-1]
-    _must_be_allowed(actor, versions[0])
+    _must_be_allowed(actor, study, versions[0])
     if version is not None and version != current.version:
         raise PreconditionFailed(current=current.version)
     return study, current

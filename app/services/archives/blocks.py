@@ -1,0 +1,116 @@
+"""The arrays of an archive: what the columns of the study say they are, and nothing else."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from app.arrays import Array
+from app.domain.candidates import AttributeArrays, CandidateBlock, CellValue, Column, KeyArrays
+from app.services.intake.columns import name_flaw, text_flaw
+from app.services.intake.limits import Limits
+from app.storage.array_cache import unpack_strings
+from app.storage.candidates import BlockContents, name_arrays
+
+
+class Impossible(ValueError):
+    """Something in an archive that this program would never have written."""
+
+
+def must(condition: object, message: str) -> None:
+    """Refuse the archive unless the condition holds."""
+    if not condition:
+        raise Impossible(message)
+
+
+def check_columns(columns: Sequence[Column], limits: Limits) -> None:
+    """The names, kinds, roles and levels that an upload could have given."""
+    names = [column.name for column in columns]
+    must(len(set(names)) == len(names) <= limits.columns, "it has too many columns, or two of the same name")
+    must(not any(name_flaw(name, limits.name_length) for name in names), "the name of a column cannot be one")
+    must(any(column.role == "feature" for column in columns), "no column is a feature")
+    keys = [column for column in columns if column.role == "key"]
+    must(len(keys) <= 1 and all(column.kind == "text" for column in keys), "it has several columns of keys")
+    for column in columns:
+        must(not column.levels or (column.role, column.kind) == ("feature", "text"), "only text features have levels")
+        must(len(set(column.levels)) == len(column.levels) <= limits.levels, "the levels of a column cannot be such")
+        must(
+            all(level.strip() and text_flaw(level, limits) is None for level in column.levels),
+            "a text of a column cannot be one",
+        )
+
+
+def check_block(
+    block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array], limits: Limits
+) -> tuple[str, ...] | None:
+    """Check every array of a block; its keys, or None if the candidates are numbered.
+
+    The contents are packed again by the code that packs uploads, and must get the same digests.
+    """
+    must(block.stored_in == "database", "its arrays are not in the archive")
+    must(1 <= block.rows <= limits.rows and block.rows * len(columns) <= limits.cells, "it has too many candidates")
+    numbers, codes = arrays[block.arrays.numbers], arrays[block.arrays.codes]
+    _check_features(numbers, codes, block.rows, [column for column in columns if column.role == "feature"])
+    has_keys = any(column.role == "key" for column in columns) or block.arrays.keys is not None
+    must(has_keys == (block.arrays.keys is not None), "the keys of its candidates are missing")
+    keys = None if block.arrays.keys is None else _keys(block.arrays.keys, block.rows, arrays, limits)
+    attributes = _attributes(block, columns, arrays, limits)
+    repacked = name_arrays(BlockContents(numbers, codes, keys, attributes))
+    must(repacked == block.arrays, "its arrays are not packed as this program packs them")
+    return keys
+
+
+def _check_features(numbers: Array, codes: Array, rows: int, features: Sequence[Column]) -> None:
+    texts = [column for column in features if column.kind == "text"]
+    others = [column for column in features if column.kind != "text"]
+    must((numbers.dtype.str, codes.dtype.str) == ("<f8", "<i4"), "its arrays have types of their own")
+    must((numbers.shape, codes.shape) == ((rows, len(others)), (rows, len(texts))), "its arrays have other shapes")
+    must(np.isfinite(numbers).all(), "a feature is not a finite number")
+    for position, column in enumerate(others):
+        if column.kind == "boolean":
+            must(np.isin(numbers[:, position], (0.0, 1.0)).all(), "a boolean is neither true nor false")
+    for position, column in enumerate(texts):
+        within = (codes[:, position] >= 0) & (codes[:, position] < len(column.levels))
+        must(within.all(), "a candidate has a text that its column does not have")
+
+
+def _keys(stored: KeyArrays, rows: int, arrays: Mapping[str, Array], limits: Limits) -> tuple[str, ...]:
+    texts = _texts(arrays[stored.ends], arrays[stored.content], rows)
+    keys = tuple(text for text in texts if text is not None and name_flaw(text, limits.key_length) is None)
+    must(len(set(keys)) == rows, "the keys of its candidates are not unique, or cannot be keys")
+    return keys
+
+
+def _attributes(
+    block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array], limits: Limits
+) -> dict[str, list[CellValue]]:
+    kinds = {column.name: column.kind for column in columns if column.role == "attribute"}
+    must(block.arrays.attributes.keys() == kinds.keys(), "its attributes are not those of its columns")
+    return {
+        name: _cells(block.arrays.attributes[name], kind, block.rows, arrays, limits) for name, kind in kinds.items()
+    }
+
+
+def _cells(
+    stored: AttributeArrays, kind: str, rows: int, arrays: Mapping[str, Array], limits: Limits
+) -> list[CellValue]:
+    """The cells of one attribute; None where one is missing."""
+    if stored.numbers is None:
+        must(kind == "text" and stored.ends is not None and stored.content is not None, "an attribute has no cells")
+        texts = _texts(arrays[stored.ends or ""], arrays[stored.content or ""], rows)
+        must(all(text is None or text_flaw(text, limits) is None for text in texts), "an attribute cannot be such")
+        return list(texts)
+    numbers = arrays[stored.numbers]
+    must(numbers.dtype.str == "<f8" and numbers.shape == (rows,), "an attribute has a shape of its own")
+    must(not np.isinf(numbers).any(), "an attribute is not a finite number")
+    missing = np.isnan(numbers)
+    must(kind != "text" or missing.all(), "a text attribute holds numbers")
+    must(kind != "boolean" or np.isin(numbers[~missing], (0.0, 1.0)).all(), "a boolean is neither true nor false")
+    return [None if np.isnan(number) else float(number) for number in numbers.tolist()]
+
+
+def _texts(ends: Array, content: Array, rows: int) -> list[str | None]:
+    must((ends.dtype.str, content.dtype.str) == ("<i8", "|u1"), "its texts have types of their own")
+    must(ends.shape == (rows,) and content.ndim == 1, "its texts have other shapes")
+    rising = bool((np.diff(ends, prepend=0) >= 0).all())
+    must(rising and int(ends[-1]) == len(content), "its texts do not follow one another")
+    return unpack_strings(ends, content, range(rows))

@@ -1,0 +1,289 @@
+"""Whether the events of an archive can have happened: each is held to what the use cases would have allowed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from app.arrays import Array
+from app.domain import limits
+from app.domain.batches import DraftSuggestion, SuggestionId
+from app.domain.candidates import Column
+from app.domain.codec import canonical, read_json
+from app.domain.errors import Refusal, StudyNotActive
+from app.domain.events import (
+    AbandonedMeasurement,
+    AccessGranted,
+    AccessWithdrawn,
+    BatchIssued,
+    CandidatesAdded,
+    CandidatesSwitched,
+    CandidatesUploaded,
+    FailedMeasurement,
+    MeasurementsAbandoned,
+    MeasurementsFailed,
+    ObservationCorrected,
+    ObservationRetracted,
+    ObservationsReported,
+    ReportedObservation,
+    StudyChanged,
+    StudyCreated,
+    StudyDeleted,
+    StudyEvent,
+    StudyImported,
+)
+from app.domain.ledger import LedgerEntry
+from app.domain.limits import MOST_MEASUREMENTS
+from app.domain.observations import Measured
+from app.domain.studies import TRANSITIONS, Configuration, StudyState
+from app.modelling.engine_settings import check_configuration
+from app.services.archives.blocks import Impossible, check_block, check_columns, must
+from app.services.intake.limits import Limits
+
+
+@dataclass
+class _Suggested:
+    """A suggestion and what became of it."""
+
+    candidate: int
+    replicates: int
+    filled: set[int] = field(default_factory=set)  # replicates that have a result
+    given_up: bool = False
+
+    @property
+    def is_pending(self) -> bool:
+        return not self.given_up and len(self.filled) < self.replicates
+
+
+@dataclass
+class _Reported:
+    """The newest version of an observation."""
+
+    version: int = 1
+    retracted: bool = False
+
+
+def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], most: Limits) -> None:
+    """Raise `Impossible`, naming the event, unless all of it can have happened."""
+    story = _Story(arrays, most)
+    for entry in entries:
+        try:
+            story.take(entry, entry.event())
+        except (Impossible, Refusal) as error:
+            raise Impossible(f"Event {entry.seq} cannot have happened: {error}.") from error
+
+
+class _Story:
+    """Follows one ledger from its first event."""
+
+    def __init__(self, arrays: Mapping[str, Array], most: Limits) -> None:
+        self._arrays, self._most = arrays, most
+        self._state: StudyState | None = None
+        self._configuration = Configuration()
+        self._columns: tuple[Column, ...] = ()
+        self._rows = 0
+        self._keys: list[str] | None = None
+        self._taken_keys: set[str] = set()
+        self._hashes: list[str] = []  # of the entries so far
+        self._batches = 0
+        self._newest_of: dict[str, list[_Suggested]] = {}  # worker → the suggestions of its newest batch
+        self._suggestions: dict[SuggestionId, _Suggested] = {}
+        self._observations: list[_Reported] = []
+        self._refs: set[str] = set()
+
+    def take(self, entry: LedgerEntry, event: StudyEvent) -> None:
+        _check_entry(entry)
+        must((self._state is None) == isinstance(event, StudyCreated), "a study is created once, and first")
+        self._check(entry, event)
+        self._hashes.append(entry.hash)
+
+    def _check(self, entry: LedgerEntry, event: StudyEvent) -> None:  # noqa: PLR0912  (one branch per event)
+        match event:
+            case StudyCreated():
+                check_configuration(event.configuration)
+                self._state, self._configuration = StudyState.ACTIVE, event.configuration
+            case StudyImported():
+                must(event.head == entry.previous, "it names another head than the one before it")
+                must(limits.is_line(event.server or "") and limits.is_line(event.exported_at or ""), "its texts")
+            case StudyChanged():
+                self._change(event)
+            case StudyDeleted():
+                raise Impossible("a deleted study cannot be exported")
+            case AccessGranted() | AccessWithdrawn():
+                must(limits.is_key_id(event.key_id), "this is not the id of a key")
+            case CandidatesUploaded():
+                must(not self._batches and not self._observations, "the candidates are in use")
+                self._columns, self._rows, self._keys = (), 0, None
+                self._taken_keys = set()
+                self._add(event)
+            case CandidatesAdded():
+                self._add(event)
+            case CandidatesSwitched():
+                self._switch(entry, event)
+            case BatchIssued():
+                self._issue(entry, event)
+            case ObservationsReported():
+                must(event.observations, "it reports nothing")
+                for reported in event.observations:
+                    self._report(reported)
+            case ObservationCorrected():
+                self._check_values(event.values)
+                self._revise(entry, event.observation, event.version, retracted=False)
+            case ObservationRetracted():
+                self._revise(entry, event.observation, event.version, retracted=True)
+            case MeasurementsFailed():
+                for failure in event.failures:
+                    must(limits.is_reason(failure.reason), "a failure has no reason")
+                self._give_up(event.failures)
+            case MeasurementsAbandoned():
+                for abandoned in event.abandoned:
+                    must(abandoned.reason is None or limits.is_reason(abandoned.reason), "this cannot be a reason")
+                self._give_up(event.abandoned)
+            case _:
+                assert_never(event)
+
+    def _change(self, event: StudyChanged) -> None:
+        check_configuration(event.configuration)
+        before, after = self._configuration, event.configuration
+        state = self._state or StudyState.ACTIVE
+        legal = event.state is state or event.state in TRANSITIONS[state]
+        must(legal and event.state is not StudyState.DELETED, f"a study that is {state} cannot become {event.state}")
+        fixed = (before.seed, before.objective.direction) == (after.seed, after.objective.direction)
+        must(fixed, "seed and direction are fixed when a study is created")
+        renamed = before.objective.name != after.objective.name
+        must(not (renamed and self._observations), "the objective has results under another name")
+        self._state, self._configuration = event.state, after
+
+    def _add(self, event: CandidatesUploaded | CandidatesAdded) -> None:
+        self._must_not_be_archived()
+        check_columns(event.columns, self._most)
+        must(event.block.first == self._rows, "its candidates do not follow those before")
+        must(self._rows + event.block.rows <= self._most.rows, "it has too many candidates")
+        must(_extends(self._columns, event.columns), "its columns are not those of the study")
+        keys = check_block(event.block, event.columns, self._arrays, self._most)
+        if self._rows:
+            must((keys is None) == (self._keys is None), "only some of its candidates have keys")
+        if keys is not None:
+            must(self._taken_keys.isdisjoint(keys), "a key names two candidates")
+            self._taken_keys.update(keys)
+            self._keys = self._keys or []
+            self._keys.extend(keys)
+        self._columns, self._rows = event.columns, self._rows + event.block.rows
+
+    def _switch(self, entry: LedgerEntry, event: CandidatesSwitched) -> None:
+        self._must_not_be_archived()
+        must(event.candidates and (event.available or entry.reason), "it switches nothing, or for no reason")
+        for reference in event.candidates:
+            self._check_candidate(reference.candidate, reference.key)
+
+    def _issue(self, entry: LedgerEntry, event: BatchIssued) -> None:
+        if self._state is not StudyState.ACTIVE:
+            raise StudyNotActive
+        number, basis = event.number, event.basis
+        must(number == self._batches + 1, "batches are numbered 1, 2, 3")
+        must(limits.is_request(event.request) and event.suggestions, "nobody can have asked for this")
+        must(1 <= event.size.least <= event.size.most <= MOST_MEASUREMENTS, "a batch cannot have this size")
+        known = 1 <= basis.seq < entry.seq and self._hashes[basis.seq - 1] == basis.hash
+        must(known, "it was computed from something else")
+        newest = self._newest_of.get(event.request.worker, ())
+        must(not any(suggested.is_pending for suggested in newest), "its worker has an open batch")
+        self._check_record(event)
+        self._newest_of[event.request.worker] = [self._suggest(draft) for draft in event.suggestions]
+        for rank, suggested in enumerate(self._newest_of[event.request.worker], start=1):
+            self._suggestions[SuggestionId(number, rank)] = suggested
+        self._batches = number
+
+    def _suggest(self, draft: DraftSuggestion) -> _Suggested:
+        must(1 <= draft.replicates <= MOST_MEASUREMENTS, "nobody can measure so often")
+        must(limits.is_text(draft.why.words), "its explanation is too long")
+        for candidate in (draft.candidate, *(neighbour.candidate for neighbour in draft.why.nearest)):
+            self._check_candidate(candidate)
+        return _Suggested(draft.candidate, draft.replicates)
+
+    def _check_record(self, event: BatchIssued) -> None:
+        record, computation = event.record, event.computation
+        texts = (record.ended, computation.build, *record.degraded, *event.request.where)
+        must(
+            all(limits.is_text(text, limits.REASON_LENGTH) for text in texts), "its record has texts that are too long"
+        )
+        must(computation.seconds >= 0 and record.dictionary >= 0, "its record has numbers that cannot be")
+        named = list(event.request.exclude)
+        named += [inclusion.candidate for inclusion in event.request.include]
+        named += [] if record.best is None else [record.best.candidate]
+        for candidate in named:
+            self._check_candidate(candidate)
+
+    def _report(self, reported: ReportedObservation) -> None:
+        must(reported.observation == len(self._observations) + 1, "observations are numbered 1, 2, 3")
+        self._check_candidate(reported.candidate)
+        self._check_values(reported.values)
+        must(self._configuration.objective.name in reported.values, "it does not report the objective")
+        must((reported.suggestion is None) == (reported.replicate is None), "it answers half a suggestion")
+        if reported.suggestion is not None and reported.replicate is not None:
+            suggested = self._answered(reported.suggestion, reported.candidate)
+            must(1 <= reported.replicate < 2 * MOST_MEASUREMENTS, "no replicate has this number")
+            must(reported.replicate not in suggested.filled, "the replicate has a result already")
+            suggested.filled.add(reported.replicate)
+        self._check_remarks(reported)
+        self._observations.append(_Reported())
+
+    def _check_remarks(self, reported: ReportedObservation) -> None:
+        if reported.ref is not None:
+            must(limits.is_line(reported.ref, 1) and reported.ref not in self._refs, "its reference is used twice")
+            self._refs.add(reported.ref)
+        must(limits.is_line(reported.measured_by or ""), "nobody has this name")
+        must(limits.is_text(reported.note or ""), "its note is too long")
+        must(reported.measured_at is None or limits.is_moment(reported.measured_at), "this is no moment")
+
+    def _check_values(self, values: Mapping[str, Measured]) -> None:
+        must(values and all(limits.is_line(name) for name in values), "it names no quantity")
+        errors = [measured.std for measured in values.values() if measured.std is not None]
+        must(all(error >= 0 for error in errors), "a standard error is negative")
+
+    def _revise(self, entry: LedgerEntry, number: int, version: int, *, retracted: bool) -> None:
+        must(1 <= number <= len(self._observations), "there is no such observation")
+        current = self._observations[number - 1]
+        must(version == current.version + 1 and entry.reason, "it skips a version, or has no reason")
+        must(not (retracted and current.retracted), "it is retracted already")
+        self._observations[number - 1] = _Reported(version, retracted)
+
+    def _give_up(self, measurements: Sequence[FailedMeasurement | AbandonedMeasurement]) -> None:
+        must(measurements, "it is about nothing")
+        for measurement in measurements:
+            self._check_candidate(measurement.candidate, measurement.key)
+            if measurement.suggestion is not None:
+                suggested = self._answered(measurement.suggestion, measurement.candidate)
+                must(len(suggested.filled) < suggested.replicates, "the suggestion has all its results")
+                suggested.given_up = True
+
+    def _answered(self, suggestion: SuggestionId, candidate: int) -> _Suggested:
+        suggested = self._suggestions.get(suggestion)
+        if suggested is None or suggested.candidate != candidate:
+            raise Impossible("there is no such suggestion of this candidate")
+        return suggested
+
+    def _check_candidate(self, candidate: int, key: str | None = None) -> None:
+        must(0 <= candidate < self._rows, "there is no such candidate")
+        expected = str(candidate + 1) if self._keys is None else self._keys[candidate]
+        must(key is None or key == expected, "the candidate has another key")
+
+    def _must_not_be_archived(self) -> None:
+        must(self._state is not StudyState.ARCHIVED, "the study is archived")
+
+
+def _check_entry(entry: LedgerEntry) -> None:
+    """Who, when and why, as the tables hold it and as this program writes it."""
+    must(limits.is_key_id(entry.actor), "its actor is not the id of a key")
+    must(limits.is_moment(entry.recorded_at), "it happened at no moment")
+    must(limits.is_line(entry.request_id, 1) and len(entry.request_id) <= 100, "its request has no id")
+    must(entry.reason is None or limits.is_reason(entry.reason), "this cannot be a reason")
+    must(canonical(read_json(entry.payload)) == entry.payload, "its text is not the canonical one")
+
+
+def _extends(before: Sequence[Column], after: Sequence[Column]) -> bool:
+    """Whether the columns are the same, apart from texts that were added to the levels."""
+    if not before:
+        return True
+    plain = [(column.name, column.kind, column.role) for column in before]
+    return plain == [(column.name, column.kind, column.role) for column in after] and all(
+        new.levels[: len(old.levels)] == old.levels for old, new in zip(before, after, strict=True)
+    )
