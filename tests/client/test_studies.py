@@ -56,7 +56,7 @@ def test_a_study_moves_to_another_server_in_one_file(client: Any, study: Any, ot
     assert refused.value.code == "unverified-archive"
     moved = other.import_study(archive, accept_unverified=True)
     assert [observation.value for observation in moved.observations()] == [0.4]
-    *imported, mark = moved.events()
+    *imported, mark = moved.history()
     assert imported[-1].hash == mark.previous == study.verify().head
     assert {event.origin for event in imported} == {moved.details.origin}
     assert client.import_study(archive).name == study.name
