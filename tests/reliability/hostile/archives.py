@@ -48,11 +48,18 @@ def _changed_events(content: bytes, change: Callable[[dict[str, Any]], None], na
         original = event["hash"]
         event["payload"] = json.loads(event["payload"])
         change(event)
-        basis = event["payload"].get("basis", {})  # a careful forger lets batches rest on the forged past
-        basis |= {"hash": forged[basis["hash"]]} if basis.get("hash") in forged else {}
-        event |= {"payload": canonical(event["payload"]), "previous": previous}
+        payload = event.get("payload")
+        _rest_on(forged, payload)
+        event |= {"payload": canonical(payload), "previous": previous}
         previous = event["hash"] = forged[original] = seal(name, event)
     return events
+
+
+def _rest_on(forged: dict[str, str], payload: Any) -> None:
+    """A careful forger lets batches rest on the forged past."""
+    basis = payload.get("basis") if isinstance(payload, dict) else None
+    if isinstance(basis, dict) and isinstance(basis.get("hash"), str):
+        basis["hash"] = forged.get(basis["hash"], basis["hash"])
 
 
 def without(member: str) -> Callable[[bytes], bytes]:
