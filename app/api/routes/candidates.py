@@ -36,6 +36,7 @@ from app.services.workflows import upload as uploads
 from app.services.workflows.summarise import predict
 from app.services.workflows.upload import UploadReceipt
 
+MOST_CONDITIONS = 20  # each one looks at every candidate
 router = APIRouter(
     prefix="/v1/studies/{study}/candidates",
     tags=["candidates"],
@@ -145,7 +146,9 @@ async def candidate_query(
     available: bool | None = None,
     search: Annotated[str, Query(max_length=200, description="A part of the key.")] = "",
     posterior: Annotated[bool, Query(description="With what the model says of each candidate; sortable, too.")] = False,
-    where: Annotated[Names, Query(description="`column=value`, `column>=number` …; all must hold.")] = [],  # noqa: B006
+    where: Annotated[
+        Names, Query(max_length=MOST_CONDITIONS, description="`column=value`, `column>=number` …; all must hold.")
+    ] = [],  # noqa: B006
 ) -> CandidateQuery:
     return CandidateQuery(offset, limit, sort, available, search, posterior, tuple(where))
 

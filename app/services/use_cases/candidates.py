@@ -22,6 +22,7 @@ from app.storage import ledger
 from app.storage.candidate_set import CandidateSet
 
 ROWS_AT_ONCE = 2_000
+MOST_CELLS = 1_000_000  # in one page
 _CONDITION = re.compile(r"(?P<column>.+?)(?P<sign>>=|<=|=|<|>)(?P<value>.*)", re.DOTALL)
 _SIGNS = {"=": eq, "<": lt, ">": gt, "<=": le, ">=": ge}
 
@@ -76,7 +77,7 @@ def read_page(
     study = studies.find(connection, actor, name)
     candidates = CandidateSet(connection, resources.arrays, study)
     matching = _matching(candidates, study, query, predictions)
-    shown = matching[query.offset : query.offset + query.limit]
+    shown = matching[query.offset : query.offset + _rows_of_a_page(study, query.limit)]
     predicted = None if predictions is None else [predictions.of(number) for number in shown.tolist()]
     return CandidatePage(len(matching), candidates.read(shown), predicted)
 
@@ -102,6 +103,11 @@ def table_rows(
             cells = [*candidate.features.values(), *candidate.attributes.values()]
             numbers = [array[candidate.number].item() for array in predicted.values()]
             yield [candidate.key, *cells, candidate.available, candidate.reason, *numbers]
+
+
+def _rows_of_a_page(study: Study, limit: int) -> int:
+    """A page is whole in memory, about 160 bytes per cell, so with many columns it is shorter than requested."""
+    return min(limit, max(1, MOST_CELLS // max(1, len(study.columns))))
 
 
 def _find(connection: Connection, resources: Resources, study: Study, key: str) -> Candidate:

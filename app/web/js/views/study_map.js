@@ -26,10 +26,10 @@ export function map(root, first) {
   async function load() {
     const found = [];
     const waiting = get(path(facts.name, "/suggestions"));
-    for (let offset = 0; offset < MOST; offset += PAGE) {
+    for (let offset = 0; offset < MOST; offset = found.length) {
       const page = await get(path(facts.name, "/candidates") + query({ posterior: true, offset, limit: PAGE }));
       found.push(...joined(page));
-      if (found.length >= page.total) break;
+      if (found.length >= page.total || !page.candidates.length) break;
     }
     const batch = new Set((await waiting).suggestions.map((suggestion) => suggestion.key));
     all = found.map((candidate) => ({ ...candidate, batch: batch.has(candidate.key) }));
