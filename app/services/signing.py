@@ -1,7 +1,7 @@
 """The identity of a server: an Ed25519 key that signs what leaves it, so that others can tell where it came from.
 
 The key is in a file that only its owner can read, and not in the database: a copy of the database must not be able to
-sign. docs/decisions/0018-imported-is-marked.md says more.
+sign. docs/decisions/0019-imported-is-marked.md says more.
 """
 
 import os

@@ -49,8 +49,7 @@ def test_a_result_of_another_study_is_no_repeat(lab: Lab) -> None:
     assert other.report(candidate="THF-20", value=0.5).json()["warnings"] == []
     assert other.report(candidate="THF-30", value=0.5, ref="LAB-1").json()["results"][0]["status"] == "recorded"
     assert lab.report(candidate="THF-20", value=0.5).json()["warnings"] == []
-    skipped = lab.send({"candidate": "THF-30", "value": 0.5}, skip_repeated=True).json()
-    assert skipped["results"][0]["status"] == "recorded"
+    assert lab.report(candidate="THF-30", value=0.5).json()["results"][0]["status"] == "recorded"
     assert lab.report(candidate="THF-40", value=0.7, ref="LAB-1").json()["results"][0]["status"] == "recorded"
 
 
@@ -93,7 +92,7 @@ def test_an_idempotency_key_belongs_to_the_whole_address(lab: Lab) -> None:
     lab.begin()
     key = {"Idempotency-Key": "k"}
     assert lab.send({"candidate": "THF-20", "value": 1}, headers=key).status_code == 201
-    again = lab.send({"candidate": "THF-20", "value": 1}, headers=key, skip_repeated=True)
+    again = lab.send({"candidate": "THF-20", "value": 1}, headers=key, duplicates="new")
     problem(again, 422, "idempotency-key-reused")
 
 
