@@ -1,6 +1,7 @@
 """The server's HTTP connections: idle ones are closed, and what is not HTTP gets a problem document."""
 
 import asyncio
+import socket
 from contextlib import suppress
 
 import h11
@@ -20,6 +21,7 @@ class HttpConnection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        send_at_once(transport)
         self.loop.call_later(IDLE_SECONDS, self._check_idle)
 
     def _check_idle(self) -> None:
@@ -45,6 +47,16 @@ class HttpConnection(H11Protocol):
             )
             self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
         self.transport.close()
+
+
+def send_at_once(transport: asyncio.BaseTransport) -> None:
+    """Switch off Nagle's algorithm, which holds back the end of an answer until the client acknowledges its beginning.
+
+    asyncio does this itself only for sockets that it has opened; several workers inherit theirs.
+    """
+    connection = transport.get_extra_info("socket")
+    if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def allow_many_files() -> None:
