@@ -1,19 +1,20 @@
-"""A whole study in one file: /v1/studies/{study}/archive and /v1/archives"""
+"""A whole study in one file: /v1/studies/{study}/archive, /v1/archives, and who signs them: /v1/server"""
 
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
+from pydantic import Field
 from starlette.responses import FileResponse, Response
 
 from app.api.bodies import Spooled, StrictRoute, spooled, uploading
-from app.api.dependencies import CanExport, ResourcesDep, RunLong
+from app.api.dependencies import CanExport, CanRead, ResourcesDep, RunLong
 from app.api.problems import documented
 from app.api.responses import download, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.routes.studies import created
-from app.api.schemas.shape import Name
+from app.api.schemas.shape import Name, Shape
 from app.api.schemas.studies import StudyOut
 from app.domain.access import Scope
 from app.domain.errors import UnsupportedMediaType
@@ -62,3 +63,13 @@ async def import_study(
         raise UnsupportedMediaType(f"Send the archive as {ZIP}.")
     importing = partial(import_archive, resources, tx, body.files[""], created, accept_unverified=accept_unverified)
     return respond(await run_long(importing))
+
+
+class ServerOut(Shape):
+    server: str = Field(description="The id of this server: the origin of what it exports.")
+    public_key: str = Field(description="Ed25519, in hexadecimal digits. Its archives are signed with it.")
+
+
+@router.get("/server", summary="Who this server is, and the key that checks its signatures")
+async def identify(resources: ResourcesDep, _tx: CanRead) -> ServerOut:
+    return ServerOut(server=resources.signer.server, public_key=resources.signer.public_key)

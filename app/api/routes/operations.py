@@ -3,12 +3,10 @@
 from typing import Literal
 
 from fastapi import APIRouter, Request
-from pydantic import Field
 from starlette.responses import Response
 
-from app.api.dependencies import CanRead, ResourcesDep
+from app.api.dependencies import ResourcesDep
 from app.api.problems import documented
-from app.api.routes import COMMON
 from app.api.schemas.shape import Shape
 from app.services.maintenance import must_be_ready
 
@@ -22,16 +20,6 @@ class Fine(Shape):
 @router.get("/healthz", summary="The process answers")
 async def health() -> Fine:
     return Fine()
-
-
-class ServerOut(Shape):
-    server: str = Field(description="The id of this server: the origin of what it exports.")
-    public_key: str = Field(description="Ed25519, in hexadecimal digits. Its archives are signed with it.")
-
-
-@router.get("/v1/server", summary="Who this server is, and the key that checks its signatures", responses=COMMON)
-async def identify(resources: ResourcesDep, _tx: CanRead) -> ServerOut:
-    return ServerOut(server=resources.signer.server, public_key=resources.signer.public_key)
 
 
 @router.get(
