@@ -16,7 +16,6 @@ from app.engine.auto import AutoOptions, FeatureColumn, table_warnings
 from app.engine.kernels import build
 from app.engine.settings import WORKING_RANGES
 
-LEAST, MOST = 1e-30, 1e30
 ALGORITHMS: tuple[str, ...] = tuple(sorted(ENGINE_ALGORITHMS))
 
 NOISE = math.sqrt(WORKING_RANGES["lam"][0])
@@ -85,7 +84,6 @@ def theory_settings(theory: Theory, algorithm: str, seed: int) -> EngineSettings
     """The engine's settings in theory mode; raises ValueError for a model that cannot exist."""
     noise = theory.noise / theory.scale
     lam = theory.regularization if theory.regularization is not None else noise**2
-    _must_be_workable(noise=noise, regularization=lam, norm=theory.norm / theory.scale, delta=theory.delta)
     settings = algorithm_named(algorithm).settings(
         EngineSettings(
             kernel=build(dict(theory.kernel)),
@@ -100,13 +98,6 @@ def theory_settings(theory: Theory, algorithm: str, seed: int) -> EngineSettings
         )
     )
     return settings.replace(rule=theory.rule) if theory.rule else settings
-
-
-def _must_be_workable(**numbers: float) -> None:
-    """Refuse numbers, in the model's units, with which the first computation overflows or never ends."""
-    for name, number in numbers.items():
-        if not LEAST <= number <= MOST:
-            raise ValueError(f"in units of the scale, the {name} must be between {LEAST:g} and {MOST:g}")
 
 
 def auto_options(configuration: Configuration) -> AutoOptions:
