@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,10 +14,13 @@ from rich.markup import escape
 
 from app.cli.printing import batch_table, console, errors, print_json, print_warnings, spinner, table
 from app.cli.remote import AsJson, KeyOption, StudyName, Url, open_study
-from nextbatch import Reported, Study, Suggestion, SyncConnection
+from nextbatch import InvalidInput, Reported, Suggestion
 from nextbatch.display import plural
 
-Sheet = Annotated[Path | None, typer.Option("--sheet", help="A CSV file.", dir_okay=False, show_default=False)]
+Sheet = Annotated[Path | None, typer.Option("--sheet", help="A CSV or .xlsx file.", dir_okay=False, show_default=False)]
+
+IMPLAUSIBLE = {"implausible-value", "extreme-value"}
+"""The codes of the findings that a person can confirm."""
 
 
 def ask(
@@ -57,8 +62,13 @@ def report(
     sheet: Sheet = None,
     failed: Annotated[str | None, typer.Option(help="Why the measurement failed.")] = None,
     note: Annotated[str | None, typer.Option(help="A remark.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Send the sheet without asking.")] = False,
-    duplicates: Annotated[str, typer.Option(help="skip values reported before, or new: store them.")] = "skip",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Send it without asking.")] = False,
+    duplicates: Annotated[
+        Literal["skip", "new"], typer.Option(help="Skip values reported before, or store them as new.")
+    ] = "skip",
+    implausible: Annotated[
+        Literal["ask", "accept", "refuse"], typer.Option(help="What to do with values far from all earlier ones.")
+    ] = "ask",
     url: Url = None,
     key: KeyOption = None,
     as_json: AsJson = False,
@@ -66,14 +76,17 @@ def report(
     """Report one result (`report my-study B3-S1 0.83`), or a filled-in sheet (`report my-study --sheet FILE`)."""
     if (sheet is None) == (target is None) or (target is not None and (value is None) == (failed is None)):
         raise typer.BadParameter("Give a suggestion or a key with its value or --failed REASON, or give --sheet FILE.")
-    repeats: Literal["skip", "new"] = "new" if duplicates == "new" else "skip"
+    asks = not (yes or as_json)
+    judgement: Literal["accept", "refuse"] = "refuse" if implausible == "refuse" else "accept"
     with open_study(study, url, key) as opened:
         if sheet is not None:
-            reported = _send_sheet(opened, sheet, repeats, confirmed=yes or as_json)
+            send = partial(opened.report, sheet, duplicates=duplicates, implausible=judgement)
+            reported = _send_sheet(send, asks=asks)
         else:
             result = {"failed": {"reason": failed}} if failed else {"values": value}
             name = "suggestion" if _is_suggestion(target or "") else "key"
-            reported = opened.report({name: target, **result, "note": note}, duplicates=repeats)
+            send = partial(opened.report, {name: target, **result, "note": note}, duplicates=duplicates)
+            reported = _send_result(send) if asks and implausible == "ask" else send(implausible=judgement)
     _show(reported, as_json=as_json)
 
 
@@ -95,17 +108,27 @@ def watch(
                 console.print(f"{when}  {event.seq:>6}  [bold]{words}[/]  {escape(event.reason or '')}")
 
 
-def _send_sheet(
-    study: Study[SyncConnection], sheet: Path, duplicates: Literal["skip", "new"], *, confirmed: bool
-) -> Reported:
+def _send_sheet(send: Callable[..., Reported], *, asks: bool) -> Reported:
     """Check the sheet with a dry run, which names the rows that need correcting; send it after confirmation."""
     with spinner("Checking the sheet"):
-        checked = study.report(sheet, dry_run=True, duplicates=duplicates)
-    if not confirmed:
+        checked = send(dry_run=True)
+    if asks:
         _show(checked, as_json=False)
         typer.confirm("Report them?", abort=True)
     with spinner("Reporting"):
-        return study.report(sheet, duplicates=duplicates)
+        return send()
+
+
+def _send_result(send: Callable[..., Reported]) -> Reported:
+    """Send a result; if the server finds it implausible, send it again after confirmation."""
+    try:
+        return send(implausible="refuse")
+    except InvalidInput as refused:
+        if not {finding.code for finding in refused.errors} <= IMPLAUSIBLE:
+            raise
+        print_warnings(refused.errors)
+        typer.confirm("Store it anyway?", abort=True)
+    return send(implausible="accept")
 
 
 def _show(reported: Reported, *, as_json: bool) -> None:

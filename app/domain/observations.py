@@ -71,3 +71,4 @@ class Report:
     note: str | None = None
     ref: str | None = None  # the lab's own number of the measurement
     row: int | None = None  # of the sheet it came in
+    pointer: str | None = None  # to its place in the list of a JSON document

@@ -14,6 +14,7 @@ from .answers import BatchDetails, Reported, Value, Why
 from .display import batch_html, batch_text
 
 Measured: TypeAlias = float | Iterable[float]
+Implausible: TypeAlias = Literal["accept", "refuse"]
 
 
 class Remarks(TypedDict, total=False):
@@ -48,13 +49,17 @@ class Suggestion(Handle[ConnectionT]):
         return f"<suggestion {self.id}: {self.key}, {self.state}>"
 
     @sync_and_async
-    async def report(self, value: Measured, **remarks: Unpack[Remarks]) -> Reported:
+    async def report(
+        self, value: Measured, *, implausible: Implausible = "accept", **remarks: Unpack[Remarks]
+    ) -> Reported:
         """Report what was measured: a number, or a list of numbers if there are several replicates.
+
+        With `implausible="refuse"`, a value far from all earlier ones raises InvalidInput and is not stored.
 
         >>> suggestion.report(0.83, note="slightly yellow").recorded
         1
         """
-        return await self._send_report({**_measured(value), **remarks})
+        return await self._send_report({**_measured(value), **remarks}, implausible)
 
     @sync_and_async
     async def failed(self, reason: str, *, retry: bool = True) -> Reported:
@@ -66,9 +71,9 @@ class Suggestion(Handle[ConnectionT]):
         """Report that it will not be measured; a result can still be reported later."""
         return await self._send_report({"abandoned": {"reason": reason}})
 
-    async def _send_report(self, report: Mapping[str, Any]) -> Reported:
-        body = report_of({"suggestion": self.id, **report})
-        answer = await self._connection.call("POST", f"{self._path}/observations", json=body)
+    async def _send_report(self, report: Mapping[str, Any], implausible: Implausible = "accept") -> Reported:
+        body, params = report_of({"suggestion": self.id, **report}), {"implausible": implausible}
+        answer = await self._connection.call("POST", f"{self._path}/observations", params=params, json=body)
         return parse(Reported, answer.json())
 
 
@@ -115,25 +120,35 @@ class Batch(Handle[ConnectionT], Generic[ConnectionT]):
         return batch_html(self)
 
     @sync_and_async
-    async def report(self, values: Mapping[str, Measured]) -> Reported:
+    async def report(self, values: Mapping[str, Measured], *, implausible: Implausible = "accept") -> Reported:
         """Report several at once, by key: a number, or a list of numbers for replicates. All or nothing.
+
+        With `implausible="refuse"`, a value far from all earlier ones raises InvalidInput and nothing is stored.
 
         >>> batch = study.ask(worker="bench-3", max_size=2)
         >>> batch.report({suggestion.key: [0.7] * suggestion.replicates for suggestion in batch}).stored
         True
         """
         reports = [{"suggestion": self[key].id, **_measured(value)} for key, value in values.items()]
-        answer = await self._connection.call("POST", f"{self._path}/observations", json={"observations": reports})
+        body, params = {"observations": reports}, {"implausible": implausible}
+        answer = await self._connection.call("POST", f"{self._path}/observations", params=params, json=body)
         return parse(Reported, answer.json())
 
     @sync_and_async
     async def sheet(
         self, path: str | Path | None = None, *, decimal: Literal["point", "comma"] = "point", bom: bool = False
     ) -> str:
-        """The CSV sheet to print and fill in; also written to `path`. Some spreadsheet programs need `bom=True`."""
+        """The CSV sheet to print and fill in; also written to `path`, as an Excel file if `path` ends in .xlsx.
+
+        Some spreadsheet programs need `bom=True` to read CSV.
+        """
+        address = f"{self._path}/batches/{self.number}/sheet"
         params = {"decimal": decimal, "bom": str(bom).lower()}
-        answer = await self._connection.call("GET", f"{self._path}/batches/{self.number}/sheet", params=params)
-        if path is not None:
+        answer = await self._connection.call("GET", address, params=params)
+        if path is not None and Path(path).suffix.lower() == ".xlsx":
+            workbook = await self._connection.call("GET", address, params={"format": "xlsx"})
+            Path(path).write_bytes(workbook.content)
+        elif path is not None:
             Path(path).write_bytes(answer.content)
         return answer.content.decode()
 

@@ -219,3 +219,24 @@ def test_candidates_come_as_xlsx(lab: Lab) -> None:
     uploaded = lab.client.put(f"{lab.path}/candidates", content=file.getvalue(), headers={"Content-Type": XLSX})
     assert (uploaded.status_code, uploaded.json()["added"]) == (201, 2), uploaded.text
     assert lab.get("candidates/A2")["features"] == {"temperature": 100.5, "dry": False}
+
+
+@on_sqlite
+def test_a_mistake_in_a_list_of_results_is_named_with_its_position(lab: Lab) -> None:
+    lab.begin().sheet("key,value\n" + "".join(f"THF-{t},{80 + t / 10}\n" for t in range(20, 80, 10)))
+    sent = [{"candidate": "DMF-20", "value": 84.0}, {"candidate": "ZZZ", "value": 1.0}]
+    [finding] = problem(lab.send({"observations": sent}), 422, "invalid-input")["errors"]
+    assert (finding["code"], finding["pointer"]) == ("unknown-candidate", "/observations/1")
+    sent = [{"candidate": "DMF-20", "value": 84.0}, {"candidate": "DMF-30", "value": 831.0}]
+    [finding] = problem(lab.send({"observations": sent}, implausible="refuse"), 422, "invalid-input")["errors"]
+    assert (finding["code"], finding["pointer"]) == ("implausible-value", "/observations/1")
+
+
+@on_sqlite
+def test_an_implausible_value_is_confirmed_by_sending_it_again(lab: Lab) -> None:
+    lab.begin().sheet("key,value\n" + "".join(f"THF-{t},{80 + t / 10}\n" for t in range(20, 80, 10)))
+    slipped = {"candidate": "DMF-20", "value": 831.0}
+    refused = problem(lab.send(slipped, implausible="refuse"), 422, "invalid-input")
+    assert "implausible=accept" in refused["detail"]
+    assert "between 82 and 87" in refused["errors"][0]["message"]
+    assert lab.send(slipped, implausible="accept").json()["recorded"] == 1

@@ -117,6 +117,24 @@ def test_a_sheet_goes_out_is_checked_confirmed_and_comes_in(
     assert "duplicate" in again.stdout
 
 
+def test_an_implausible_result_is_stored_only_if_a_person_confirms_it(run: Run, study: Study[SyncConnection]) -> None:
+    study.report([{"key": f"R{number}", "value": 0.5 + number / 100} for number in range(5)])
+    report = ("report", study.name, "R6", 83)
+    asked = run(*report, typed="n\n", code=1)
+    assert "0.54. Check the decimal sign" in asked.stderr
+    run(*report, code=1)  # nobody is there to answer
+    run(*report, "--implausible", "refuse", code=1)
+    assert len(study.observations()) == 5
+    run(*report, typed="y\n")
+    run("report", study.name, "R7", 83, "--yes")
+    assert [observation.value for observation in study.observations()][5:] == [83, 83]
+
+
+@pytest.mark.parametrize("option", ["--duplicates", "--implausible"])
+def test_a_misspelled_choice_is_wrong_usage(run: Run, option: str) -> None:
+    run("report", "any", "R1", 1, option, "nwe", code=2)
+
+
 def test_the_status_has_a_chart(run: Run, study: Study[SyncConnection]) -> None:
     study.report([{"key": "R1", "value": 0.4}, {"key": "R2", "value": 0.9}])
     assert "best so far  ▁█" in run("status", study.name).stdout

@@ -124,3 +124,28 @@ def test_the_ledger_is_sound_and_batches_replay(study: Any) -> None:
     assert study.replay(number).equal
     assert study.history()[-1].type == "batch-issued"
     assert study.history(after=1)[0].seq == 2
+
+
+def test_an_implausible_value_can_be_refused_until_it_is_confirmed(study: Any) -> None:
+    batch = study.ask(min_size=2, max_size=2)
+    first, second = batch.suggestions
+    other = next(candidate.key for candidate in study.candidates() if candidate.key not in (first.key, second.key))
+    study.report([{"key": other, "value": 0.8 + number / 100} for number in range(5)])
+    attempts = [
+        lambda judgement: first.report([83.0] * first.replicates, implausible=judgement),
+        lambda judgement: batch.report({second.key: [83.0] * second.replicates}, implausible=judgement),
+        lambda judgement: study.report({"key": other, "value": 83.0}, implausible=judgement),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InvalidInput) as refused:
+            attempt("refuse")
+        assert {finding.code for finding in refused.value.errors} == {"implausible-value"}
+    assert len(study.observations()) == 5
+    for attempt in attempts:
+        assert attempt("accept").recorded
+
+
+def test_a_sheet_is_written_as_a_spreadsheet_if_its_name_says_so(study: Any, tmp_path: Path) -> None:
+    batch = study.ask(max_size=1)
+    assert batch.sheet(tmp_path / "sheet.xlsx").startswith("suggestion,")
+    assert (tmp_path / "sheet.xlsx").read_bytes().startswith(b"PK")

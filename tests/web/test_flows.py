@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, Route, expect
 
@@ -108,7 +109,7 @@ def test_unsent_values_outlive_the_page_and_an_answer_that_was_lost(window: Open
         route.abort()
 
     tablet.offline = True  # what the browser says of the lost answer is expected
-    page.route(lambda url: url.endswith("/observations"), lose_the_answer)
+    page.route(lambda url: urlsplit(url).path.endswith("/observations"), lose_the_answer)
     page.get_by_label(f"yield of {key}", exact=True).fill("44.5")
     page.keyboard.press("Enter")
     expect(page.get_by_text("not yet saved").first).to_be_visible()
@@ -162,7 +163,7 @@ def test_a_filled_sheet_is_checked_before_it_is_saved(window: Open, scene: Scene
     suggestions = scene.ask(study, "b", min_size=3, max_size=3)["suggestions"]
     page = window().sign_in(scene.key, f"/studies/{study}/bench/b")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download sheet").click()
+        page.get_by_role("link", name="Sheet (CSV)").click()
     sheet = Path(download.value.path()).read_text()
     assert sheet.startswith("suggestion,replicate,key")
     wrong, right = tmp_path / "wrong.csv", tmp_path / "right.csv"

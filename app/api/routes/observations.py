@@ -122,7 +122,8 @@ def _json_reports(body: Spooled) -> list[Report]:
     value = json_text.loads(body.files[""].read_bytes() if body.json is None else body.json)
     try:
         if isinstance(value, dict) and "observations" in value:
-            return [sent.report() for sent in ReportsIn.model_validate(value).observations]
+            sent = ReportsIn.model_validate(value).observations
+            return [report_in.report(f"/observations/{position}") for position, report_in in enumerate(sent)]
         return [ReportIn.model_validate(value).report()]
     except ValidationError as error:
         raise invalid_payload(error.errors()) from None
@@ -148,7 +149,8 @@ def report_observations(
         Query(description="Whether equal values of a candidate are repeats or new."),
     ] = "skip",
     implausible: Annotated[
-        Literal["accept", "refuse"], Query(description="Whether values far from all earlier ones are stored.")
+        Literal["accept", "refuse"],
+        Query(description="Whether values far from all earlier ones are stored, or refused so that you can confirm."),
     ] = "accept",
     dry_run: Annotated[bool, Query(description="Check everything, store nothing.")] = False,
 ) -> Response:

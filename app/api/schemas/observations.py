@@ -53,7 +53,8 @@ class ReportIn(Request):
             raise ValueError("A `ref` names one measurement. Report each value with a `ref` of its own.")
         return self
 
-    def report(self) -> Report:
+    def report(self, pointer: str | None = None) -> Report:
+        """As the use case takes it; `pointer` is its place in a list."""
         values = tuple(self.values) if self.values is not None else () if self.value is None else (self.value,)
         return Report(
             suggestion=SuggestionId.parse(self.suggestion) if self.suggestion else None,
@@ -66,6 +67,7 @@ class ReportIn(Request):
             measured_by=self.measured_by,
             note=self.note,
             ref=self.ref,
+            pointer=pointer,
         )
 
 

@@ -8,8 +8,12 @@ from collections.abc import Sequence
 
 from app.domain.batches import Explanation
 from app.domain.errors import Finding
+from app.domain.observations import Report
+from app.services.use_cases.report_contradictions import finding_at
 
 EXTREME = 1e100
+IMPLAUSIBLE = frozenset({"implausible-value", "extreme-value"})
+"""The codes of the warnings that a sender can ask to confirm."""
 FEWEST = 5
 """Results that are needed before a range of them says anything."""
 _WIDTHS = 3.0
@@ -24,18 +28,19 @@ class Plausibility:
         self._known = len(latest) >= FEWEST
         self._low, self._high = (min(latest), max(latest)) if latest else (0.0, 0.0)
 
-    def finding(self, value: float, why: Explanation | None, row: int | None) -> Finding | None:
+    def finding(self, value: float, why: Explanation | None, report: Report) -> Finding | None:
         """The warning that a value deserves, if any."""
         if abs(value) > EXTREME:
             message = "This value is extremely large. Check for a typing error."
-            return Finding("extreme-value", message, row=row)
+            return finding_at(report, "extreme-value", message, "value")
         if not self._is_far_out(value, why):
             return None
+        expected = f"About {why.mean:.6g} was expected, and the" if why and why.mean is not None else "The"
         message = (
-            f"This value is far outside the latest results, which lie between {self._low:.6g} and {self._high:.6g}."
+            f"This value is implausible. {expected} latest results lie between {self._low:.6g} and {self._high:.6g}."
             " Check the decimal sign and the unit."
         )
-        return Finding("implausible-value", message, row=row)
+        return finding_at(report, "implausible-value", message, "value")
 
     def _is_far_out(self, value: float, why: Explanation | None) -> bool:
         width = self._high - self._low

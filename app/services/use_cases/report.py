@@ -20,6 +20,7 @@ from app.domain.observations import Measured, Report
 from app.domain.studies import Study
 from app.services.resources import Resources
 from app.services.use_cases import studies
+from app.services.use_cases.plausibility import IMPLAUSIBLE
 from app.services.use_cases.report_matching import Match, ReportMatcher
 from app.storage import ledger
 
@@ -72,10 +73,11 @@ def must_not_be_empty(reports: Sequence[Report]) -> None:
 
 
 def _refuse_implausible(warnings: Sequence[Finding]) -> None:
-    implausible = [finding for finding in warnings if finding.code in ("implausible-value", "extreme-value")]
+    implausible = [finding for finding in warnings if finding.code in IMPLAUSIBLE]
     if implausible:
         detail = (
-            "Nothing was stored: some values are implausible. To store them all the same, send `implausible=accept`."
+            "Nothing was stored, because a value is implausible. Correct it; if it is right, send the request again"
+            " with `implausible=accept`."
         )
         raise Invalid(implausible, detail)
 

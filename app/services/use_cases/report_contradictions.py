@@ -9,11 +9,16 @@ from app.services.intake.conditions import contradictions
 _REMEDY = "Was one column sorted or moved alone? Put the row together again; nothing was stored."
 
 
+def finding_at(report: Report, code: str, message: str, column: str | None = None) -> Finding:
+    """A finding at the place of a report: its row in a sheet, or its position in a JSON list."""
+    return Finding(code, message, report.row, column if report.row else None, report.pointer)
+
+
 def other_key(report: Report, suggestion: Suggestion, own_key: str, *, is_known: bool) -> Finding:
     """The row's key is not that of its suggestion. An unknown key is not repeated."""
     key = f"the row has the key {report.candidate}" if is_known else "the study has no candidate with the row's key"
     message = f"{suggestion.id} is {own_key}, but {key}. {_REMEDY}"
-    return Finding("other-candidate", message, row=report.row, column="key")
+    return finding_at(report, "other-candidate", message, "key")
 
 
 def other_conditions(report: Report, suggestion: Suggestion | None, candidate: Candidate) -> Finding | None:
@@ -24,7 +29,7 @@ def other_conditions(report: Report, suggestion: Suggestion | None, candidate: C
     name = f"{suggestion.id} ({candidate.key})" if suggestion else candidate.key
     value = {**candidate.attributes, **candidate.features}[column]
     message = f"{name} has {column} {_shown(value)}, but the row has another value there. {_REMEDY}"
-    return Finding("other-conditions", message, row=report.row, column=column)
+    return finding_at(report, "other-conditions", message, column)
 
 
 def _shown(value: CellValue) -> str:

@@ -22,7 +22,7 @@ from app.domain.observations import Observation, ObservationKind, Report
 from app.domain.studies import Study
 from app.services.resources import Resources
 from app.services.use_cases.plausibility import Plausibility
-from app.services.use_cases.report_contradictions import other_conditions, other_key
+from app.services.use_cases.report_contradictions import finding_at, other_conditions, other_key
 from app.storage import batches, ledger, observations
 from app.storage.candidate_set import CandidateSet
 
@@ -143,7 +143,7 @@ class ReportMatcher:
         if earlier is not None:
             yield from self._match_repeat(report, key, candidate, value, earlier)
             return
-        implausible = self._plausibility.finding(value, suggestion.why if suggestion else None, report.row)
+        implausible = self._plausibility.finding(value, suggestion.why if suggestion else None, report)
         if implausible is not None:
             self._warnings.append(implausible)
         yield self._record(Match(report, "recorded", candidate, key, self._next_number, value, slot, replicate), offset)
@@ -175,7 +175,7 @@ class ReportMatcher:
             message = f"{subject} {state} (observation {number}). To change it: {call}."
         else:
             message = f"{subject} is reported twice in this request, with different values. Send one of them."
-        self._conflicts.append(Finding("already-observed", message, row=report.row))
+        self._conflicts.append(finding_at(report, "already-observed", message))
 
     def _match_without_value(
         self, report: Report, suggestion: Suggestion | None, candidate: int, key: str
@@ -186,7 +186,7 @@ class ReportMatcher:
             yield Match(report, status, candidate, key)
         elif self._is_measured(suggestion):
             message = f"{suggestion.id} has a result. To report a failure instead, retract that result first."
-            self._conflicts.append(Finding("already-observed", message, row=report.row))
+            self._conflicts.append(finding_at(report, "already-observed", message))
         else:
             yield Match(report, status, candidate, key, suggestion=suggestion.id)
 
@@ -201,7 +201,7 @@ class ReportMatcher:
         suggestion = self._suggestions.get(report.suggestion)
         if suggestion is None:
             message = "The study has no such suggestion. Use an id from the batch, such as B3-S1."
-            self._errors.append(Finding("unknown-suggestion", message, row=report.row))
+            self._errors.append(finding_at(report, "unknown-suggestion", message))
         return suggestion
 
     def _candidate(self, report: Report) -> int | None:
@@ -210,7 +210,7 @@ class ReportMatcher:
         number = self._numbers.get(report.candidate)
         if number is None:
             message = "The study has no candidate with this key. Check its spelling."
-            self._errors.append(Finding("unknown-candidate", message, row=report.row))
+            self._errors.append(finding_at(report, "unknown-candidate", message))
         return number
 
     def _replicate(self, report: Report, suggestion: Suggestion, offset: int) -> int | None:
@@ -227,7 +227,7 @@ class ReportMatcher:
             f"{suggestion.replicates} measurements were requested: give all of them as `values`, "
             "or say which `replicate` this is."
         )
-        self._errors.append(Finding("which-replicate", message, row=report.row))
+        self._errors.append(finding_at(report, "which-replicate", message))
         return None
 
     def _contradicts_itself(self, report: Report, suggestion: Suggestion | None, candidate: int) -> bool:
@@ -252,7 +252,7 @@ class ReportMatcher:
     def _suggestion_of(self, report: Report, candidate: int) -> Suggestion | None:
         """The suggestion whose id became a date: the candidate's oldest pending one, else its newest."""
         message = "The suggestion's id had become a date. The row was matched by its key."
-        self._warnings.append(Finding("id-became-date", message, row=report.row, column="suggestion"))
+        self._warnings.append(finding_at(report, "id-became-date", message, "suggestion"))
         pending = self._pending_of(candidate)
         if pending is not None:
             return pending

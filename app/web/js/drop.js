@@ -2,12 +2,13 @@
 
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
+import { XLSX } from "./xlsx.js";
 
 // It shrinks once there is a file; another file can still be dropped on it.
 export function dropzone({ title, hint, onFile }) {
   const input = h("input.visually-hidden", {
     type: "file",
-    accept: ".csv,text/csv,text/plain",
+    accept: `.csv,.xlsx,text/csv,text/plain,${XLSX}`,
     "aria-label": title,
     onchange: () => {
       if (input.files[0]) onFile(input.files[0]);

@@ -65,8 +65,9 @@ export function ago(stamp) {
   return "just now";
 }
 
-// A number as people type it: a point or a comma before the decimals.
+// A number as people type it: a point or a comma before the decimals. 1,234 can also be a thousand, so it is none.
 export function parse(text) {
+  if (isAmbiguous(text)) return null;
   const plain = text
     .trim()
     .replace(MINUS, "-")
@@ -75,3 +76,10 @@ export function parse(text) {
   const value = Number(plain);
   return Number.isFinite(value) ? value : null;
 }
+
+export const whatToWrite = (text) =>
+  isAmbiguous(text)
+    ? `${text.trim()} can be read as a thousand or as a fraction. Write it without a comma.`
+    : "Write a plain number such as 83.1.";
+
+const isAmbiguous = (text) => /^[+\-−]?[1-9]\d{0,2},\d{3}$/.test(text.trim());

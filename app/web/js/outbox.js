@@ -1,11 +1,13 @@
 // Results on their way to the server. Each is stored in the browser first and sent, always with the same
 // Idempotency-Key, until the server answers: whatever the network does, a value arrives once.
+// The server refuses an implausible value. It then waits here with a question, until a person confirms or discards it.
 
-import { Offline, send, study, token } from "./api.js";
+import { Offline, query, send, study, token } from "./api.js";
 import { me } from "./session.js";
 
 const STORE = "nextbatch:outbox";
 const PAUSES = [1000, 2000, 4000, 8000];
+const IMPLAUSIBLE = ["implausible-value", "extreme-value"];
 const listeners = new Set();
 let running = false,
   failures = 0,
@@ -19,6 +21,18 @@ export function waiting(name) {
 export function put(name, place, report, words) {
   const items = read().filter((item) => !(item.study === name && item.place === place));
   write([...items, { study: name, place, report, words, token: token(), key: me()?.id, at: new Date().toISOString() }]);
+  flush();
+}
+
+// Send an implausible value all the same. It is another request, so it has another Idempotency-Key.
+export function confirm(name, place) {
+  write(
+    read().map((item) =>
+      item.study === name && item.place === place
+        ? { ...item, question: undefined, confirmed: true, token: token() }
+        : item,
+    ),
+  );
   flush();
 }
 
@@ -50,11 +64,13 @@ async function flush() {
   }
 }
 
-const next = () => (me() ? read().find((item) => !item.refused && (!item.key || item.key === me().id)) : undefined);
+const next = () =>
+  me() ? read().find((item) => !item.refused && !item.question && (!item.key || item.key === me().id)) : undefined;
 
 async function attempt(item) {
   try {
-    const answer = await send("POST", study(item.study, "/observations"), {
+    const judgement = query({ implausible: item.confirmed ? "accept" : "refuse" });
+    const answer = await send("POST", study(item.study, "/observations") + judgement, {
       body: item.report,
       headers: { "Idempotency-Key": item.token },
     });
@@ -69,13 +85,15 @@ async function attempt(item) {
       tell({ delayed: item });
       return false;
     }
-    write(
-      read().map((other) =>
-        other.token === item.token ? { ...other, refused: error.errors?.[0]?.message ?? error.message } : other,
-      ),
-    );
+    write(read().map((other) => (other.token === item.token ? { ...other, ...verdict(error) } : other)));
     return true;
   }
+}
+
+function verdict(error) {
+  const message = error.errors?.[0]?.message ?? error.message;
+  const implausible = error.errors?.length && error.errors.every((finding) => IMPLAUSIBLE.includes(finding.code));
+  return implausible ? { question: message } : { refused: message };
 }
 
 const remove = (item) => write(read().filter((other) => other.token !== item.token));

@@ -67,6 +67,18 @@ function placeOf({ row, column }) {
   return place && h("b.number", `${place}: `);
 }
 
+// A table to download as CSV or as .xlsx; `words` say what it is.
+export function downloads(address, name, words, size = "") {
+  const link = (format, program) =>
+    h(
+      "a.button",
+      { class: size, href: `${address}?format=${format}`, download: `${name}.${format}` },
+      icon("down"),
+      `${words} (${program})`,
+    );
+  return [link("csv", "CSV"), link("xlsx", "Excel")];
+}
+
 export const explain = (error) =>
   [error.message, ...(error.errors ?? []).slice(0, 3).map((finding) => finding.message)].join(" ");
 

@@ -10,6 +10,7 @@ from .._json import parse
 from .._request_bodies import Table, reports_body
 from .._sync_and_async import ConnectionT, sync_and_async
 from ..answers import Corrected, Observation, Reported
+from ..batch import Implausible
 from .base import StudyBase
 
 
@@ -22,6 +23,7 @@ class Observations(StudyBase[ConnectionT]):
         dry_run: bool = False,
         map: Mapping[str, str] | None = None,  # noqa: A002
         duplicates: Literal["skip", "new"] = "skip",
+        implausible: Implausible = "accept",
     ) -> Reported:
         """Report results, all or nothing: a sheet (frame, or path to CSV or .xlsx), a list of dicts, or one dict.
 
@@ -29,11 +31,19 @@ class Observations(StudyBase[ConnectionT]):
         asked for and historical results are welcome. An equal value of the same key counts once unless you say
         `duplicates="new"`. `map={"Ausbeute": "value"}` names the columns of a sheet of your own.
 
+        A value far from all earlier ones is stored with a warning. With `implausible="refuse"` it raises InvalidInput
+        instead and nothing is stored; report it again without that to confirm it.
+
         >>> study.report([{"key": "A1", "value": 0.41}, {"key": "A2", "value": 0.56}]).recorded
         2
         """
         renamed = [f"{theirs}={ours}" for theirs, ours in (map or {}).items()]
-        params = {"dry_run": "true" if dry_run else None, "duplicates": duplicates, "map": renamed}
+        params = {
+            "dry_run": "true" if dry_run else None,
+            "duplicates": duplicates,
+            "implausible": implausible,
+            "map": renamed,
+        }
         answer = await self._connection.call("POST", f"{self._path}/observations", params=params, **reports_body(data))
         return parse(Reported, answer.json())
 

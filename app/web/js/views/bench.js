@@ -122,17 +122,22 @@ async function oneBench(root, { study: name, worker }, wanted) {
     const elements = [...rows.values()].map((row) => row.element);
     if (elements.some((element, i) => list.children[i] !== element) || list.children.length !== elements.length)
       fill(list, elements);
-    const unsaved = waiting.filter((item) => !item.refused).length;
-    tellNote(
-      unsaved,
-      () =>
-        unsaved > 0 &&
+    const doubted = waiting.filter((item) => item.question).length;
+    const unsaved = waiting.filter((item) => !item.refused && !item.question).length;
+    tellNote([unsaved, doubted], () => [
+      unsaved > 0 &&
         h(
           "p.note.warn",
           h("b", `${plural(unsaved, "value")} not yet saved.`),
           " This device keeps what you typed and sends it as soon as the server can be reached.",
         ),
-    );
+      doubted > 0 &&
+        h(
+          "p.note.warn",
+          h("b", `${plural(doubted, "value")} not saved, because of a doubt.`),
+          " Look for the question below, and save the value anyway or discard it.",
+        ),
+    ]);
     tellFoot(
       [batch.number, batch.state, summary.state, summary.finished],
       () =>

@@ -2,7 +2,7 @@
 
 import { change, study as path } from "../api.js";
 import { fill, h } from "../dom.js";
-import { cell, exact, measured, parse, shortTime } from "../format.js";
+import { cell, exact, measured, parse, shortTime, whatToWrite, withUnit } from "../format.js";
 import * as outbox from "../outbox.js";
 import { ask, toast } from "../parts.js";
 import { may, me } from "../session.js";
@@ -125,7 +125,7 @@ export function benchRow(context) {
         return;
       }
       input.classList.toggle("invalid", value === null);
-      if (value === null) return void fill(complaint, "Write a plain number such as 83.1.");
+      if (value === null) return void fill(complaint, whatToWrite(text));
       input.disabled = true;
       outbox.put(context.name, place, { suggestion: suggestion.suggestion, value, replicate }, exact(value));
       context.next(row);
@@ -142,7 +142,30 @@ export function benchRow(context) {
     );
   }
 
+  // The server found the value implausible: most often a slip of the decimal sign.
+  function doubted(item) {
+    const { mean, std } = suggestion.why;
+    const { unit } = facts.summary;
+    const expected = mean === null ? item.question : `Expected ${measured(mean, std, unit)}.`;
+    const label = `${withUnit(item.words, unit)} of ${suggestion.key}`;
+    return h(
+      ".slot.waiting",
+      h("p.doubt", { role: "alert" }, `${expected} Save ${withUnit(item.words, unit)} anyway?`),
+      h(
+        "button.small",
+        { onclick: () => outbox.confirm(context.name, item.place), "aria-label": `Save ${label} anyway` },
+        "Save anyway",
+      ),
+      h(
+        "button.plain.small",
+        { onclick: () => outbox.discard(context.name, item.place), "aria-label": `Discard ${label}` },
+        "Discard",
+      ),
+    );
+  }
+
   function unsaved(item) {
+    if (item.question) return doubted(item);
     const drop = h(
       "button.plain.small",
       { onclick: () => outbox.discard(context.name, item.place) },
@@ -192,7 +215,7 @@ export function benchRow(context) {
       ],
       act: async ({ value: text, reason }) => {
         const value = text.trim() ? parse(text) : undefined;
-        if (value === null) throw new Error("Write a plain number such as 83.1.");
+        if (value === null) throw new Error(whatToWrite(text));
         const answer = await change(
           "POST",
           `${at}/${value === undefined ? "retraction" : "corrections"}`,

@@ -5,16 +5,13 @@ import { fill, h } from "../dom.js";
 import { dropzone } from "../drop.js";
 import { plural } from "../format.js";
 import { icon } from "../icons.js";
-import { explain, findings, toast } from "../parts.js";
+import { downloads, explain, findings, toast } from "../parts.js";
+import { mediaType } from "../xlsx.js";
 
 export function sheetTools(name, batch, onSaved) {
+  const sheet = path(name, `/batches/${batch.number}/sheet`);
   return [
-    h(
-      "a.button",
-      { href: path(name, `/batches/${batch.number}/sheet`), download: `${name}-batch-${batch.number}.csv` },
-      icon("down"),
-      "Download sheet",
-    ),
+    downloads(sheet, `${name}-batch-${batch.number}`, "Sheet"),
     h("button", { onclick: () => upload(name, onSaved) }, icon("up"), "Upload sheet"),
   ];
 }
@@ -23,7 +20,9 @@ function upload(name, onSaved) {
   const verdict = h(".verdict", { "aria-live": "polite" });
   const save = h("button.primary", { disabled: true }, "Save");
   const post = async (file, query, headers) =>
-    (await send("POST", `${path(name, "/observations")}?${query}`, { body: file, type: "text/csv", headers })).json();
+    (
+      await send("POST", `${path(name, "/observations")}?${query}`, { body: file, type: mediaType(file), headers })
+    ).json();
   const check = async (file) => {
     save.disabled = true;
     fill(verdict, h("p.note", "Checking the file …"));
@@ -73,7 +72,7 @@ function upload(name, onSaved) {
       h("h2", "Upload a filled-in sheet"),
       dropzone({
         title: "Drop the filled-in sheet here, or choose it",
-        hint: "CSV. It is checked first; nothing is stored until you save.",
+        hint: "CSV or Excel (.xlsx). It is checked first; nothing is stored until you save.",
         onFile: check,
       }),
       verdict,

@@ -1,4 +1,4 @@
-// Create a study from a CSV file: drop the file, say what the columns are and what is measured.
+// Create a study from a CSV or .xlsx file: drop the file, say what the columns are and what is measured.
 
 import { change, study as path, query, send, token } from "../api.js";
 import { preview } from "../csv.js";
@@ -8,6 +8,7 @@ import { plural } from "../format.js";
 import { explain, failed, findings, toast } from "../parts.js";
 import { go, studyPath } from "../router.js";
 import { may } from "../session.js";
+import { isXlsx, mediaType, preview as previewXlsx } from "../xlsx.js";
 import { settingsForm } from "./create_settings.js";
 
 const ROLES = [
@@ -39,7 +40,7 @@ export function create(root) {
 
   async function take(chosen) {
     file = chosen;
-    table = preview(await chosen.slice(0, 200_000).text());
+    table = isXlsx(chosen) ? await previewXlsx(chosen) : preview(await chosen.slice(0, 200_000).text());
     const key =
       table.header.find((name) => name.toLowerCase() === "key") ??
       table.header.find((name) => /^(id|name|sample|label)$/i.test(name));
@@ -57,7 +58,7 @@ export function create(root) {
     fill(verdict, h("p.note", "Checking the file …"));
     try {
       const answer = await (
-        await send("POST", `/v1/candidates/check${columnQuery()}`, { body: file, type: "text/csv" })
+        await send("POST", `/v1/candidates/check${columnQuery()}`, { body: file, type: mediaType(file) })
       ).json();
       if (mine !== round) return;
       const features = answer.columns.filter((column) => column.role === "feature");
@@ -140,7 +141,7 @@ export function create(root) {
       await change("PUT", path(name), settings); // repeating it does no harm, so a second try continues where the first ended
       await send("PUT", path(name, "/candidates") + columnQuery(), {
         body: file,
-        type: "text/csv",
+        type: mediaType(file),
         headers: { "Idempotency-Key": token() },
       });
       toast(`Study ${name} is ready.`);
@@ -155,7 +156,7 @@ export function create(root) {
     "section.card.step",
     h("header", h("h2", "The candidates"), h("span.push"), fileName),
     dropzone({
-      title: "Drop a CSV file here, or choose one",
+      title: "Drop a CSV or Excel file here, or choose one",
       hint: "A header row, then one row per candidate",
       onFile: take,
     }),

@@ -85,7 +85,7 @@ function nothing() {
     ? empty(
         "flask",
         "No studies yet",
-        "A study starts with a list of candidates: a CSV file with one row for each thing you could measure.",
+        "A study starts with a list of candidates: a CSV or Excel file with one row for each thing you could measure.",
         h("a.button.primary", { href: "/create" }, "New study"),
       )
     : empty("flask", "No studies yet", "Studies that your key has access to appear here.");

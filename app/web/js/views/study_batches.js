@@ -4,7 +4,7 @@ import { get, study as path, send } from "../api.js";
 import { fill, h } from "../dom.js";
 import { cell, count, fullTime, number, plural, shortTime, withUnit } from "../format.js";
 import { icon } from "../icons.js";
-import { empty, explain } from "../parts.js";
+import { downloads, empty, explain } from "../parts.js";
 import { benchPath } from "../router.js";
 import { endedWords, stateWords } from "./words.js";
 
@@ -126,6 +126,7 @@ export function batches(root, first) {
             h("span.quiet.small", "newest first"),
             h("span.push"),
             verdict,
+            downloads(path(facts.name, "/observations"), `${facts.name}-results`, "Results", "small"),
             h("button.small", { onclick: verify }, "Verify the ledger"),
           ),
           h(

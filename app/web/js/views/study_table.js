@@ -3,7 +3,7 @@
 import { get, study as path, query } from "../api.js";
 import { delayed, fill, framed, h } from "../dom.js";
 import { count, plural } from "../format.js";
-import { empty, explain } from "../parts.js";
+import { downloads, empty, explain } from "../parts.js";
 import { columnsOf, pinned, row } from "./study_row.js";
 
 const ROW = 46,
@@ -228,15 +228,7 @@ export function candidates(root, first) {
       h("option", { value: "false" }, "Unavailable"),
     ),
     chips,
-    h(
-      "span.tally",
-      tally,
-      h(
-        "a.button.small",
-        { href: `${path(first.name, "/candidates")}?format=csv`, download: `${first.name}-candidates.csv` },
-        "CSV",
-      ),
-    ),
+    h("span.tally", tally, downloads(path(first.name, "/candidates"), `${first.name}-candidates`, "List", "small")),
   );
 
   if (!first.summary.counts.candidates) {

@@ -1,0 +1,115 @@
+"""Spreadsheets, names that are taken and values in doubt, on the page in a real browser."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook, load_workbook
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import CSV, Open
+from tests.web.scene import Scene
+
+
+def values(scene: Scene, study: str) -> list[float]:
+    found = scene.send("GET", f"/v1/studies/{study}/observations")["observations"]
+    return [observation["value"] for observation in found]
+
+
+def measured_before(scene: Scene, study: str) -> None:
+    """Results between 60 and 64, for candidates that no test suggests."""
+    scene.report(study, *({"candidate": "A20", "value": 60.0 + number} for number in range(5)))
+
+
+@pytest.fixture
+def bench(window: Open, scene: Scene, study: str) -> tuple[Page, str]:
+    """A bench after five results, and the candidate of its first row."""
+    measured_before(scene, study)
+    key = scene.ask(study, "b", min_size=2, max_size=2)["suggestions"][0]["key"]
+    return window().sign_in(scene.key, f"/studies/{study}/bench/b"), key
+
+
+def type_value(page: Page, key: str, text: str) -> None:
+    page.get_by_label(f"yield of {key}", exact=True).fill(text)
+    page.keyboard.press("Enter")
+
+
+def test_the_bench_asks_before_it_saves_an_implausible_value(bench: tuple[Page, str], scene: Scene, study: str) -> None:
+    page, key = bench
+    type_value(page, key, "3150")
+    question = page.locator(".doubt")
+    expect(question).to_contain_text("Expected")
+    expect(question).to_contain_text("Save 3150 % anyway?")
+    assert 3150 not in values(scene, study)
+    page.reload()  # the question waits for an answer
+    page.get_by_role("button", name=f"Discard 3150 % of {key}").click()
+    type_value(page, key, "3151")
+    page.get_by_role("button", name=f"Save 3151 % of {key} anyway").click()
+    expect(page.locator(".slot.saved")).to_contain_text("3151")
+    assert values(scene, study)[5:] == [3151.0]
+
+
+def test_a_number_that_may_be_a_thousand_is_not_guessed(bench: tuple[Page, str], scene: Scene, study: str) -> None:
+    page, key = bench
+    type_value(page, key, "1,234")
+    expect(page.get_by_text("1,234 can be read as a thousand or as a fraction.")).to_be_visible()
+    type_value(page, key, "61,25")
+    expect(page.locator(".slot.saved")).to_contain_text("61.25")
+    assert values(scene, study)[5:] == [61.25]
+
+
+def test_a_sheet_goes_out_and_comes_back_as_xlsx(bench: tuple[Page, str], scene: Scene, study: str) -> None:
+    page, _ = bench
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Sheet (Excel)").click()
+    file = Path(download.value.path()).with_suffix(".xlsx")
+    download.value.save_as(file)
+    workbook = load_workbook(file)
+    column = [cell.value for cell in workbook.active[1]].index("value") + 1
+    workbook.active.cell(2, column, 62.5)
+    workbook.save(file)
+    page.get_by_role("button", name="Upload sheet").click()
+    page.locator("dialog input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Save 1 row").click()
+    expect(page.locator(".slot.saved")).to_contain_text("62.5")
+    assert values(scene, study)[5:] == [62.5]
+
+
+def test_candidates_and_results_are_downloaded_as_csv_and_xlsx(bench: tuple[Page, str], study: str) -> None:
+    page, _ = bench
+    for view, name in (("candidates", "List"), ("batches", "Results")):
+        page.goto(f"/studies/{study}/{view}")
+        for program, start in (("CSV", b"key" if name == "List" else b"observation"), ("Excel", b"PK")):
+            with page.expect_download() as download:
+                page.get_by_role("link", name=f"{name} ({program})").click()
+            assert Path(download.value.path()).read_bytes().startswith(start)
+
+
+def workbook_of(rows: list[list[Any]], path: Path) -> Path:
+    workbook = Workbook()
+    for row in rows:
+        workbook.active.append(row)
+    workbook.save(path)
+    return path
+
+
+def test_a_study_from_an_xlsx_file(window: Open, scene: Scene, tmp_path: Path) -> None:
+    rows = [["id", "temperature", "comment", "dry"], ["A1", 90, None, True], ["A2", 100.5, "new", False]]
+    page = window().sign_in(scene.key, "/create")
+    page.locator("input[type=file]").set_input_files(workbook_of(rows, tmp_path / "from excel.xlsx"))
+    page.get_by_label("Role of comment").select_option("attribute")
+    expect(page.get_by_text("2 candidates, 2 features")).to_be_visible()
+    expect(page.locator(".preview tbody tr").nth(1)).to_contain_text("100.5")
+    page.get_by_role("button", name="Create the study").click()
+    expect(page.get_by_text("Nothing has been measured yet.")).to_be_visible()
+    made = scene.send("GET", "/v1/studies/from-excel/candidates/A2")
+    assert (made["features"], made["attributes"]) == ({"temperature": 100.5, "dry": False}, {"comment": "new"})
+
+
+def test_a_file_that_is_only_named_xlsx_is_refused_with_words(window: Open, scene: Scene, tmp_path: Path) -> None:
+    page = window().sign_in(scene.key, "/create")
+    fake = tmp_path / "fake.xlsx"
+    fake.write_text(CSV)
+    page.locator("input[type=file]").set_input_files(fake)
+    expect(page.get_by_role("alert")).to_contain_text("not an .xlsx file")
+    expect(page.get_by_role("button", name="Create the study")).to_be_disabled()
