@@ -23,7 +23,9 @@ INEXACT_INTEGER = 1 << 53
 """From here on, not every integer has a double of its own."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9][0-9. ]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
+_LOCAL_NUMBER = re.compile(
+    r"[+−–-]?(?:[1-9][0-9]{0,2}(?:[ .,'’\xa0\u202f\u2009][0-9]{3})+|[0-9]+)(?:[.,][0-9]*)?(?:[eE][+−–-]?[0-9]+)?"
+)
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _DECLARED_BOOLEANS = {**_BOOLEANS, "1": 1.0, "0": 0.0}
@@ -37,7 +39,7 @@ class CellType(IntEnum):
     MISSING = 0
     NUMBER = 1
     NOT_FINITE = 2
-    DECIMAL_COMMA = 3
+    LOCAL_NUMBER = 3  # with a decimal comma, thousands separators or a typographic minus: 1 234,5
     BOOLEAN = 4
     TEXT = 5
 
@@ -97,6 +99,8 @@ class RawColumn:
     name: str
     cells: Cells
     kind: ColumnKind | None = None
+    decimal_comma: bool = False
+    """Whether the file is of a kind in which 1,234 is a fraction: CSV with semicolons."""
 
 
 class TextEncoder:
@@ -155,8 +159,8 @@ def cell_type(cell: str) -> CellType:
         return CellType.NUMBER if isfinite(float(text)) else CellType.NOT_FINITE
     if _NOT_FINITE.fullmatch(text):
         return CellType.NOT_FINITE
-    if _DECIMAL_COMMA.fullmatch(text):
-        return CellType.DECIMAL_COMMA
+    if _LOCAL_NUMBER.fullmatch(text):
+        return CellType.LOCAL_NUMBER
     return CellType.BOOLEAN if text.lower() in _BOOLEANS else CellType.TEXT
 
 
@@ -177,7 +181,7 @@ def infer_kind(texts: TextCells, name: str, findings: Findings) -> ColumnKind:
     """
     rows = _rows_by_type(texts)
     present = len(texts.codes) - rows[CellType.MISSING]
-    meant_as_numbers = rows[CellType.NUMBER] + rows[CellType.NOT_FINITE] + rows[CellType.DECIMAL_COMMA]
+    meant_as_numbers = rows[CellType.NUMBER] + rows[CellType.NOT_FINITE] + rows[CellType.LOCAL_NUMBER]
     if present and rows[CellType.BOOLEAN] == present:
         return "boolean"
     if meant_as_numbers > _NUMBERS_WITH_TYPOS * present:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from typing import Self
 
 import numpy as np
@@ -22,10 +23,10 @@ from app.services.intake.cell_types import (
     cell_type,
     infer_kind,
     parse_boolean,
-    parse_number,
 )
 from app.services.intake.findings import Findings
 from app.services.intake.limits import Limits
+from app.services.intake.measured_values import AMBIGUOUS, MIXED, read_levels
 
 DEFAULT_KEY = "key"
 
@@ -41,14 +42,28 @@ _NOT_A_NUMBER = Flaw(
 )
 _NUMBER_FLAWS = {
     CellType.NOT_FINITE: NOT_FINITE,
-    CellType.DECIMAL_COMMA: Flaw(
-        "decimal-comma",
-        "A number such as 83,1 is ambiguous here: write 83.1, without thousands separators,"
-        " or declare the column as text.",
-    ),
     CellType.BOOLEAN: _NOT_A_NUMBER,
     CellType.TEXT: _NOT_A_NUMBER,
 }
+_BARE_COMMA = re.compile(r"\s*[+−–-]?[0-9]+,[0-9]+(?:[eE][+−–-]?[0-9]+)?\s*")
+_DECIMAL_COMMA = Flaw(
+    "decimal-comma",
+    "83,1 can be a number or a text here. Write 83.1, or separate the columns with semicolons; if it is a text, declare"
+    " the column as text.",
+)
+_MIXED_SIGNS = Flaw(
+    "mixed-decimal-signs",
+    "Other rows of this column use the other decimal sign. Write all its numbers with decimal points, or all with"
+    " decimal commas.",
+)
+_AMBIGUOUS_BESIDE_SEMICOLONS = Flaw(
+    "ambiguous-number",
+    "A number such as 1.234 can be a thousand or a fraction here. Write 1234 for the thousand, 1,234 for the fraction.",
+)
+_AMBIGUOUS = Flaw(
+    "ambiguous-number",
+    "A number such as 1,234 can be a thousand or a fraction here. Write 1234 for the thousand, 1.234 for the fraction.",
+)
 
 
 @dataclass(frozen=True)
@@ -123,7 +138,10 @@ class ColumnChecker:
         if isinstance(raw.cells, NumberCells) and declared != "text":
             return self._from_numbers(raw.name, raw.cells, role, declared or raw.kind or "number")
         texts = as_texts(raw.cells)
-        kind = declared or raw.kind or infer_kind(texts, raw.name, self._findings)
+        stated = declared or raw.kind
+        kind = stated or infer_kind(texts, raw.name, self._findings)
+        if kind == "number":
+            return self._numbers_from_texts(raw, texts, role, is_stated=stated is not None)
         return self._from_texts(raw.name, texts, role, kind)
 
     def _from_numbers(self, name: str, cells: NumberCells, role: ColumnRole, kind: ColumnKind) -> TypedColumn:
@@ -135,14 +153,37 @@ class ColumnChecker:
         return TypedColumn(Column(name, kind, role), cells)
 
     def _from_texts(self, name: str, texts: TextCells, role: ColumnRole, kind: ColumnKind) -> TypedColumn:
-        if role == "feature":
-            self._check_levels(texts, name, lambda level: None if level.strip() else _MISSING_VALUE)
+        self._check_missing(texts, name, role)
         if kind == "text":
             return self._text(name, texts, role)
-        flaw_of, parse = (_number_flaw, parse_number) if kind == "number" else (_boolean_flaw, parse_boolean)
-        self._check_levels(texts, name, flaw_of)
-        by_level = np.fromiter(map(parse, texts.levels), dtype="<f8", count=len(texts.levels))
+        self._check_levels(texts, name, _boolean_flaw)
+        by_level = np.fromiter(map(parse_boolean, texts.levels), dtype="<f8", count=len(texts.levels))
         return TypedColumn(Column(name, kind, role), NumberCells(by_level[texts.codes]))
+
+    def _numbers_from_texts(
+        self, raw: RawColumn, texts: TextCells, role: ColumnRole, *, is_stated: bool
+    ) -> TypedColumn:
+        """Numbers as people write them; the column as a whole says which decimal sign it uses.
+
+        Where commas separate the cells and nobody states what the column is, 2,4 may well be a text.
+        """
+        self._check_missing(texts, raw.name, role)
+        by_level = read_levels(texts.levels, "," if raw.decimal_comma else ".")
+        if not is_stated and not raw.decimal_comma:
+            doubtful = (level for level, number in by_level.items() if not isinstance(number, Flaw))
+            by_level |= {level: _DECIMAL_COMMA for level in doubtful if _BARE_COMMA.fullmatch(level)}
+        flaws = {
+            level: _number_flaw(level, flaw, decimal_comma=raw.decimal_comma)
+            for level, flaw in by_level.items()
+            if isinstance(flaw, Flaw)
+        }
+        self._check_levels(texts, raw.name, flaws.get)
+        values = [nan if isinstance(number, Flaw) else number for number in by_level.values()]
+        return TypedColumn(Column(raw.name, "number", role), NumberCells(np.array(values, dtype="<f8")[texts.codes]))
+
+    def _check_missing(self, texts: TextCells, name: str, role: ColumnRole) -> None:
+        if role == "feature":
+            self._check_levels(texts, name, lambda level: None if level.strip() else _MISSING_VALUE)
 
     def _text(self, name: str, texts: TextCells, role: ColumnRole) -> TypedColumn:
         self._check_levels(texts, name, lambda level: text_flaw(level, self._limits))
@@ -211,8 +252,16 @@ def text_flaw(text: str, limits: Limits) -> Flaw | None:
     return None
 
 
-def _number_flaw(level: str) -> Flaw | None:
-    return _NUMBER_FLAWS.get(cell_type(level))
+def _number_flaw(level: str, flaw: Flaw, *, decimal_comma: bool) -> Flaw | None:
+    """The flaw of a cell in a column of numbers, in words about columns; a missing cell has none."""
+    if flaw is _DECIMAL_COMMA:
+        return flaw
+    if flaw is MIXED:
+        return _MIXED_SIGNS
+    if flaw is AMBIGUOUS:
+        return _AMBIGUOUS_BESIDE_SEMICOLONS if decimal_comma else _AMBIGUOUS
+    kind = cell_type(level)
+    return None if kind is CellType.MISSING else _NUMBER_FLAWS.get(kind, _NOT_A_NUMBER)
 
 
 def _boolean_flaw(level: str) -> Flaw | None:

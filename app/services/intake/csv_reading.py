@@ -27,6 +27,7 @@ from app.services.intake.columns import Declared, check_names
 from app.services.intake.csv_writing import unescape_formula
 from app.services.intake.findings import Findings, refuse
 from app.services.intake.limits import Limits, check_size
+from app.services.intake.measured_values import may_be_thousand
 from app.services.intake.table import CandidateTable, build_table
 
 _HEADER_ROW = 1
@@ -59,6 +60,7 @@ class _ColumnReader:
     def __init__(self, *, as_text: bool, commas: bool) -> None:
         self._commas = commas
         self._signs: set[str] = set()
+        self._fractions = False
         self._numbers: list[FloatArray] = []
         self._texts = TextEncoder() if as_text else None
 
@@ -72,11 +74,21 @@ class _ColumnReader:
         self._texts.add([unescape_formula(cell) for cell in cells] if "'" in "".join(cells) else cells)
 
     def _read_numbers(self, cells: Sequence[str]) -> FloatArray | None:
-        """With semicolons between the cells, a column may have decimal commas; never commas and points."""
+        """With semicolons between the cells, a column may have decimal commas; never commas and points.
+
+        There, 1.234 may be a thousand: points are decimal points if a cell such as 1.25 says so, else the whole column
+        decides.
+        """
         if not self._commas:
             return exact_numbers(cells)
         self._signs |= {sign for sign in ".," if any(sign in cell for cell in cells)}
-        return None if len(self._signs) > 1 else exact_numbers([cell.replace(",", ".", 1) for cell in cells])
+        if len(self._signs) > 1 or ("." in self._signs and not self._has_fractions(cells)):
+            return None
+        return exact_numbers([cell.replace(",", ".", 1) for cell in cells])
+
+    def _has_fractions(self, cells: Sequence[str]) -> bool:
+        self._fractions = self._fractions or any("." in cell and not may_be_thousand(cell) for cell in cells)
+        return self._fractions
 
     def is_late_text(self) -> bool:
         """Whether the texts of the first cells are lost."""
@@ -94,6 +106,7 @@ class _Reading:
 
     names: Sequence[str]
     readers: Sequence[_ColumnReader]
+    decimal_comma: bool
     findings: Findings
 
     def late_texts(self) -> frozenset[str]:
@@ -101,7 +114,8 @@ class _Reading:
         return frozenset(name for name, reader in pairs if reader.is_late_text())
 
     def columns(self) -> list[RawColumn]:
-        return [RawColumn(name, reader.cells()) for name, reader in zip(self.names, self.readers, strict=True)]
+        pairs = zip(self.names, self.readers, strict=True)
+        return [RawColumn(name, reader.cells(), decimal_comma=self.decimal_comma) for name, reader in pairs]
 
 
 def _read(path: Path, declared: Declared, limits: Limits, text_columns: Set[str]) -> _Reading:
@@ -113,7 +127,7 @@ def _read(path: Path, declared: Declared, limits: Limits, text_columns: Set[str]
         for reader, cells in zip(readers, zip(*block, strict=True), strict=True):
             reader.add(cells)
     findings.stop_if_any()
-    return _Reading(names, readers, findings)
+    return _Reading(names, readers, commas, findings)
 
 
 def _header(records: _Records, limits: Limits, findings: Findings) -> list[str]:

@@ -6,7 +6,7 @@ under both signs, and the whole file decides which sign it uses.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
@@ -100,12 +100,19 @@ def read_values(
             numbers[row] = number
     sign = _sign_of(numbers.values(), default)
     for row, number in numbers.items():
-        value = number.value(sign) if sign in number.readings else MIXED
+        value = _value_of(number, sign)
         if isinstance(value, Flaw):
             findings.append(_finding(value, row))
         else:
             values[row] = value
     return values, findings
+
+
+def read_levels(cells: Sequence[str], default: DecimalSign) -> dict[str, float | Flaw]:
+    """As `read_values`, for the different cells of a candidate list's column, whose unit is in its header."""
+    numbers = {cell: read_number(cell) for cell in cells}
+    sign = _sign_of((number for number in numbers.values() if isinstance(number, WrittenNumber)), default)
+    return {cell: _value_of(number, sign) for cell, number in numbers.items()}
 
 
 def may_equal(cell: str, expected: float) -> bool | None:
@@ -114,6 +121,11 @@ def may_equal(cell: str, expected: float) -> bool | None:
     if isinstance(number, Flaw):
         return None
     return any(_shows(Decimal(text), expected) for text in number.readings.values())
+
+
+def may_be_thousand(cell: str) -> bool:
+    """Whether a number such as 1.234 is a thousand under one decimal sign and a fraction under the other."""
+    return _ONE_GROUP.fullmatch(cell.strip().lstrip("+-")) is not None
 
 
 def same_unit(written: str, unit: str | None) -> bool:
@@ -133,6 +145,12 @@ def _sign_of(numbers: Iterable[WrittenNumber], default: DecimalSign) -> DecimalS
     if not only:
         return default
     return max(_SIGNS, key=lambda sign: (only.count(sign), sign == default))
+
+
+def _value_of(number: WrittenNumber | Flaw, sign: DecimalSign) -> float | Flaw:
+    if isinstance(number, Flaw):
+        return number
+    return number.value(sign) if sign in number.readings else MIXED
 
 
 def _digits(text: str, sign: DecimalSign) -> str | None:

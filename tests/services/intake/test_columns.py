@@ -21,7 +21,10 @@ TWENTY = "".join(f"{number},1\n" for number in range(20))
         ("", "missing-value"),
         ("  ", "missing-value"),
         ('"1,5"', "decimal-comma"),
-        ('"1.234,5"', "decimal-comma"),
+        ('"1,234"', "ambiguous-number"),
+        ("20 °C", "not-a-number"),
+        ("<5", "not-a-number"),
+        ("n/a", "not-a-number"),
     ],
 )
 def test_a_cell_that_spoils_a_column_of_numbers_is_named(mistakes, cell, code):
@@ -30,6 +33,36 @@ def test_a_cell_that_spoils_a_column_of_numbers_is_named(mistakes, cell, code):
 
 def test_a_column_of_decimal_commas_is_refused_where_no_semicolon_explains_it(mistakes):
     assert mistakes("x\ty\n1,5\t1\n2,5\t2\n") == [("decimal-comma", 2, "x"), ("decimal-comma", 3, "x")]
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [
+        ("1 234.5", 1234.5),
+        ("1\u202f234.5", 1234.5),
+        ("1'234.5", 1234.5),
+        ("−5", -5.0),
+        ('"1.234,5"', 1234.5),
+        ('"1 234,5"', 1234.5),
+        ('"1,234,567"', 1234567.0),
+        ('"1,234.5"', 1234.5),
+    ],
+)
+def test_a_number_is_understood_as_people_write_it_if_it_can_mean_only_one(read, cell, number):
+    assert read(f"x,y\n{TWENTY}{cell},2\n").numbers[-1].tolist() == [number, 2.0]
+
+
+def test_decimal_commas_are_understood_where_the_column_is_known_to_hold_numbers(read):
+    table = read("x\ty\n1,5\t1\n1,234\t2\n", Declared(kinds={"x": "number"}))
+    assert table.numbers.tolist() == [[1.5, 1.0], [1.234, 2.0]]
+
+
+def test_beside_semicolons_a_point_may_separate_thousands(read, mistakes):
+    assert read("x;y\n1.234,5;1\n2 345;2\n").numbers.tolist() == [[1234.5, 1.0], [2345.0, 2.0]]
+    assert read("x;y\n1.25;1\n2.345;2\n").numbers.tolist() == [[1.25, 1.0], [2.345, 2.0]]
+    assert mistakes("x;y\n1.234;1\n2.345;2\n") == [("ambiguous-number", 2, "x"), ("ambiguous-number", 3, "x")]
+    late = "".join(f"{number};1\n" for number in range(600))
+    assert mistakes(f"x;y\n{late}1.234;1\n") == [("ambiguous-number", 602, "x")]
 
 
 def test_a_column_of_texts_with_some_numbers_is_text_with_a_warning(read, codes):

@@ -36,7 +36,7 @@ def test_a_list_with_semicolons_may_have_decimal_commas(read):
 def test_a_column_with_decimal_commas_and_points_is_refused(read):
     with pytest.raises(InvalidCandidates) as refused:
         read("key;t\nA;20,5\nB;30.5\nC;1,5\n")
-    assert [finding.code for finding in refused.value.findings] == ["decimal-comma"] * 2
+    assert [(finding.code, finding.row) for finding in refused.value.findings] == [("mixed-decimal-signs", 3)]
 
 
 def test_without_a_key_column_the_keys_are_the_row_numbers(read):
