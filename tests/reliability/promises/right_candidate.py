@@ -13,11 +13,14 @@ from openpyxl import Workbook
 from app.services.intake import measured_values
 from app.services.use_cases.report_matching import ReportMatcher
 from tests.api.lab import Lab
-from tests.reliability import lab
+from tests.reliability import lab, libreoffice
+from tests.reliability.libreoffice import LibreOffice, Table
 from tests.reliability.promise import Budget, Count, Promise, on_each_database
 
-Table = list[list[str]]
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+NUMBERS = ("value", "temperature")
+SHEETS_PER_OFFICE = 4
+STUDIES_PER_OFFICE = 4
 IDENTITY = ("suggestion", "key", "temperature", "solvent")
 CANDIDATES = "key,temperature,solvent\n" + "".join(
     f"K{number:02d},{20 + 2.5 * number},{('DMF', 'THF', 'MeOH', 'NMP')[number % 4]}\n" for number in range(40)
@@ -26,21 +29,41 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 
 def _prove(budget: Budget, seed: int, address: str) -> Count:
-    random, violations, sheets, refused = Random(seed), [], 0, 0
-    with lab.opened(address) as opened:
+    random, total = Random(seed), Count(0)
+    with lab.opened(address) as opened, libreoffice.found() as office:
         for number in budget:
             here = Lab(opened.client, f"study-{number}").begin(CANDIDATES, objective="yield", unit="%")
             here.batch(min_size=20, max_size=20)
             owners: dict[float, str] = {}
             for mutate in random.sample(MUTATIONS, len(MUTATIONS)):
-                table = _filled_in(here, owners, random)
-                wrong, status = _sent(here, mutate(table, random), owners, random)
-                violations += [f"{mutate.__name__}: {words}" for words in wrong]
-                sheets, refused = sheets + 1, refused + (status >= 400)
-    return Count(sheets, tuple(violations), {"of them refused": refused})
+                table = mutate(_filled_in(here, owners, random), random)
+                total += _judged(here, mutate.__name__, *_as_file(table, random), owners)
+            if budget.cases is None and number % STUDIES_PER_OFFICE == 0:  # only in `make prove`: LibreOffice is slow
+                total += _saved_by_office(here, office, owners, random)
+    return total
 
 
-def _filled_in(here: Lab, owners: dict[float, str], random: Random) -> Table:
+def _saved_by_office(here: Lab, office: LibreOffice | None, owners: dict[float, str], random: Random) -> Count:
+    """Mutated sheets of other rows each, opened and saved by LibreOffice in some language."""
+    if office is None:
+        return Count(0, (), {"of them saved by LibreOffice, which is not on this machine": 0})
+    language, suffix = libreoffice.any_language(random), random.choice(("csv", "xlsx"))
+    mutations = random.sample([mutate for mutate in MUTATIONS if mutate not in LOCALES], SHEETS_PER_OFFICE)
+    header, *rows = _filled_in(here, owners, random, share=0.8)
+    tables = [
+        libreoffice.in_language(mutate([header, *rows[part::SHEETS_PER_OFFICE]], random), language, NUMBERS)
+        for part, mutate in enumerate(mutations)
+    ]
+    total = Count(0, (), {"of them saved by LibreOffice": len(tables)})
+    files = office.saved(tables, language, suffix)
+    for mutate, content in zip(mutations, files, strict=True):
+        name = f"{mutate.__name__}, saved by LibreOffice as {suffix} ({language})"
+        media_type = "text/csv" if suffix == "csv" else XLSX
+        total += _judged(here, name, content, media_type, owners, as_shown=suffix == "csv")
+    return total
+
+
+def _filled_in(here: Lab, owners: dict[float, str], random: Random, share: float = 0.15) -> Table:
     """The sheet of the batch with values in some rows, no two alike; `owners` learns the candidate of each."""
     text = here.client.get(f"{here.path}/batches/1/sheet").text
     header, *rows = list(csv.reader(StringIO(text, newline="")))
@@ -48,30 +71,43 @@ def _filled_in(here: Lab, owners: dict[float, str], random: Random) -> Table:
     if random.random() < 0.7:  # people also send only what is new
         rows = [row for row in rows if not row[value]]
     for row in rows:
-        if not row[value] and random.random() < 0.15:
+        if not row[value] and random.random() < share:
             row[value] = f"{random.randrange(10, 99)}.{random.randrange(10_000, 99_999)}"
         if row[value]:
             owners[float(row[value])] = row[key]
     return [header, *rows]
 
 
-def _sent(here: Lab, table: Table, owners: dict[float, str], random: Random) -> tuple[list[str], int]:
-    """What was stored for another candidate than the one it was measured for."""
-    if random.random() < 0.3:
-        answer = here.client.post(f"{here.path}/observations", content=_as_xlsx(table), headers={"Content-Type": XLSX})
-    else:
-        answer = here.sheet(_as_csv(table, random))
+def _as_file(table: Table, random: Random) -> tuple[bytes, str]:
+    """The table as a file, and its media type."""
+    return (_as_xlsx(table), XLSX) if random.random() < 0.3 else (_as_csv(table, random).encode(), "text/csv")
+
+
+def _owners_of(value: float, owners: dict[float, str], as_shown: bool) -> list[str]:
+    """For whom a value was measured. `as_shown`: LibreOffice saves a percentage with the two decimals that it shows."""
+    if value in owners or not as_shown:
+        return [owners[value]] if value in owners else []
+    return [key for measured, key in owners.items() if round(measured, 2) == value]
+
+
+def _judged(
+    here: Lab, name: str, content: bytes, media_type: str, owners: dict[float, str], *, as_shown: bool = False
+) -> Count:
+    """Send one sheet, and find what was stored for another candidate than the one it was measured for."""
+    answer = here.client.post(f"{here.path}/observations", content=content, headers={"Content-Type": media_type})
     wrong = [] if answer.status_code in (200, 201, 409, 422) else [f"answered {answer.status_code} {answer.text}"]
     for observation in here.observations():
-        owner = owners.get(observation["value"])
-        if owner is not None and owner != observation["key"]:
-            wrong.append(f"{observation['value']} of {owner} is stored for {observation['key']}")
-        if owner is None:
-            wrong.append(f"{observation['value']} was never measured")
+        value, key = observation["value"], observation["key"]
+        measured_for = _owners_of(value, owners, as_shown)
+        if not measured_for:
+            wrong.append(f"{value} was never measured")
+        elif key not in measured_for:
+            wrong.append(f"{value} of {' or '.join(measured_for)} is stored for {key}")
     told = answer.json().get("errors", []) if answer.status_code >= 400 else []
     if not all(finding.get("row") or finding["code"] == "no-observations" for finding in told):
         wrong.append(f"refused without a row: {answer.text}")
-    return wrong, answer.status_code
+    violations = tuple(f"{name}: {words}" for words in wrong)
+    return Count(1, violations, {"of them refused": int(answer.status_code >= 400)})
 
 
 def _as_csv(table: Table, random: Random) -> str:
@@ -195,6 +231,7 @@ MUTATIONS: list[Callable[[Table, Random], Table]] = [
     with_units,
     columns_left_out,
 ]
+LOCALES = (in_another_locale, mixed_locales)  # LibreOffice has a locale of its own
 
 
 def _keys_ignored() -> AbstractContextManager[object]:
@@ -214,7 +251,8 @@ PROMISE = Promise(
     tested=(
         "Filled-in sheets, as CSV and .xlsx, whose rows are sorted, doubled or truncated, whose columns are sorted or "
         "shifted alone, renamed or left out, with ids retyped or turned into dates, units and decimal signs changed: "
-        "every value is stored for its own candidate, or refused with its row. (Values sorted alone cannot be told.)"
+        "every value is stored for its own candidate, or refused with its row. Some are saved by LibreOffice in five "
+        "languages, if it is on the machine. (Values sorted alone cannot be told.)"
     ),
     unit="sheets",
     full=10_000,
