@@ -149,7 +149,10 @@ class Conflict(Refusal):
 
 class StudyExists(Conflict):
     code = "study-exists"
-    detail = "A study with this name exists and has another configuration. Choose another name, or change that study."
+    detail = (
+        "The name is taken: a study with this name exists and has other settings. Nothing was changed. Choose another"
+        " name; to extend that study, add candidates to it, or change its settings with PATCH."
+    )
 
 
 class StudyNotActive(Conflict):

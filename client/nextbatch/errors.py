@@ -108,10 +108,11 @@ _STANDARD_FIELDS = {"type", "title", "status", "code", "detail", "request_id", "
 # The server speaks to every kind of client; these notes say in a traceback what to call in Python.
 _ADVICE = {
     "already-observed": "Use `study.correct(observation, value, reason)` to change a result.",
+    "candidates-exist": "Use `study.append(…)` to add candidates, or `study.upload(…, replace=True)`.",
     "candidates-in-use": "Use `study.append(…)` to add candidates.",
     "no-candidates": "Use `study.upload(…)` first.",
     "precondition-failed": "Read it again with `study.refresh()` or `study.observations()`, then repeat the change.",
-    "study-exists": "Use `client.study(name)` to open it and `study.change(…)` to change its settings.",
+    "study-exists": "Open it with `client.study(name)`, then use `study.append(…)` or `study.change(…)`.",
     "study-finished": "Use `study.change(stop=…)` to continue.",
     "study-not-active": "Use `study.resume()` if it is paused.",
     "unauthenticated": "Pass `key=` to the client, or set NEXTBATCH_KEY.",

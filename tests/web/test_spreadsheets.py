@@ -113,3 +113,37 @@ def test_a_file_that_is_only_named_xlsx_is_refused_with_words(window: Open, scen
     page.locator("input[type=file]").set_input_files(fake)
     expect(page.get_by_role("alert")).to_contain_text("not an .xlsx file")
     expect(page.get_by_role("button", name="Create the study")).to_be_disabled()
+
+
+def create_on_the_page(page: Page, name: str, file: Path) -> None:
+    page.goto("/create")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_label("Name").fill(name)
+    page.get_by_role("button", name="Create the study").click()
+
+
+def test_a_name_that_is_taken_replaces_nothing_and_leads_to_adding_candidates(
+    window: Open, scene: Scene, tmp_path: Path
+) -> None:
+    more = tmp_path / "more.csv"
+    more.write_text("key,temperature\nB1,90\nB2,95\n")
+    page = window().sign_in(scene.key)
+    create_on_the_page(page, "taken", more)
+    expect(page.get_by_text("Nothing has been measured yet.")).to_be_visible()
+    create_on_the_page(page, "taken", more)  # the same list again is no new study either
+    expect(page.get_by_role("alert")).to_contain_text("The name taken is taken. Nothing was changed.")
+    page.get_by_role("link", name="open taken").click()
+    more.write_text("key;temperature\nC1;90,5\n")
+    page.get_by_role("button", name="Add candidates").click()
+    page.locator("dialog input[type=file]").set_input_files(more)
+    page.get_by_role("button", name="Add 1 candidate").click()
+    expect(page.get_by_text("3 candidates")).to_be_visible()
+    assert scene.send("GET", "/v1/studies/taken/candidates/C1")["features"] == {"temperature": 90.5}
+
+
+def test_a_name_whose_study_the_key_cannot_see_is_taken(window: Open, scene: Scene, study: str, tmp_path: Path) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text(CSV)
+    page = window().sign_in(scene.new_key("scientist"))
+    create_on_the_page(page, study, file)
+    expect(page.get_by_role("alert")).to_contain_text("is taken by a study that your key has no access to")

@@ -73,7 +73,7 @@ export function downloads(address, name, words, size = "") {
     h(
       "a.button",
       { class: size, href: `${address}?format=${format}`, download: `${name}.${format}` },
-      icon("down"),
+      size ? null : icon("down"),
       `${words} (${program})`,
     );
   return [link("csv", "CSV"), link("xlsx", "Excel")];

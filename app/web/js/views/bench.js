@@ -134,8 +134,8 @@ async function oneBench(root, { study: name, worker }, wanted) {
       doubted > 0 &&
         h(
           "p.note.warn",
-          h("b", `${plural(doubted, "value")} not saved, because of a doubt.`),
-          " Look for the question below, and save the value anyway or discard it.",
+          h("b", `${plural(doubted, "value")} not saved: far from what was expected.`),
+          " Answer the question in the row.",
         ),
     ]);
     tellFoot(

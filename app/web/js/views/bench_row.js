@@ -152,12 +152,12 @@ export function benchRow(context) {
       ".slot.waiting",
       h("p.doubt", { role: "alert" }, `${expected} Save ${withUnit(item.words, unit)} anyway?`),
       h(
-        "button.small",
+        "button",
         { onclick: () => outbox.confirm(context.name, item.place), "aria-label": `Save ${label} anyway` },
         "Save anyway",
       ),
       h(
-        "button.plain.small",
+        "button.plain",
         { onclick: () => outbox.discard(context.name, item.place), "aria-label": `Discard ${label}` },
         "Discard",
       ),

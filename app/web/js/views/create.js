@@ -1,6 +1,6 @@
 // Create a study from a CSV or .xlsx file: drop the file, say what the columns are and what is measured.
 
-import { change, study as path, query, send, token } from "../api.js";
+import { study as path, query, send, token } from "../api.js";
 import { preview } from "../csv.js";
 import { delayed, fill, h } from "../dom.js";
 import { dropzone } from "../drop.js";
@@ -132,13 +132,23 @@ export function create(root) {
     check();
   }
 
+  const begun = new Set(); // studies that this form has created: a second try continues where the first ended
+
+  // Creates the study. One that has candidates already is somebody's work, and this form adds nothing to it.
+  async function createStudy(name, settings) {
+    const answer = await send("PUT", path(name), { body: settings, headers: { "Idempotency-Key": token() } });
+    const { candidates } = await answer.json();
+    if (answer.status === 201) begun.add(name);
+    if (candidates && !begun.has(name)) throw Object.assign(new Error(), { code: "study-exists" });
+  }
+
   const submit = async (event) => {
     event.preventDefault();
     button.disabled = true;
     fill(complaint);
     const { name, settings } = form.read();
     try {
-      await change("PUT", path(name), settings); // repeating it does no harm, so a second try continues where the first ended
+      await createStudy(name, settings);
       await send("PUT", path(name, "/candidates") + columnQuery(), {
         body: file,
         type: mediaType(file),
@@ -183,6 +193,10 @@ export function create(root) {
 }
 
 const TAKEN = ["study-exists", "candidates-exist", "candidates-in-use"];
+const TAKEN_UNSEEN = {
+  "study-not-found": "by a study that your key has no access to",
+  "study-deleted": "by a study that was deleted",
+};
 
 // Why the study was not created; a name that is taken never replaces anything.
 function complain(error, name) {
@@ -191,8 +205,14 @@ function complain(error, name) {
       "p.note.bad",
       { role: "alert" },
       `The name ${name} is taken. Nothing was changed. Choose another name, or `,
-      h("a", { href: studyPath(name) }, `open ${name}`),
+      h("a", { href: `${studyPath(name)}/candidates` }, `open ${name}`),
       " and add candidates there.",
+    );
+  if (TAKEN_UNSEEN[error.code])
+    return h(
+      "p.note.bad",
+      { role: "alert" },
+      `The name ${name} is taken ${TAKEN_UNSEEN[error.code]}. Choose another name.`,
     );
   if (!error.errors?.length) return h("p.note.bad", { role: "alert" }, explain(error));
   const named = error.errors.map((finding) => ({ ...finding, column: finding.column ?? finding.pointer?.slice(1) }));

@@ -3,7 +3,10 @@
 import { get, study as path, query } from "../api.js";
 import { delayed, fill, framed, h } from "../dom.js";
 import { count, plural } from "../format.js";
+import { icon } from "../icons.js";
 import { downloads, empty, explain } from "../parts.js";
+import { may } from "../session.js";
+import { uploadDialog } from "../upload.js";
 import { columnsOf, pinned, row } from "./study_row.js";
 
 const ROW = 46,
@@ -228,11 +231,16 @@ export function candidates(root, first) {
       h("option", { value: "false" }, "Unavailable"),
     ),
     chips,
-    h("span.tally", tally, downloads(path(first.name, "/candidates"), `${first.name}-candidates`, "List", "small")),
+    h(
+      "span.tally",
+      tally,
+      downloads(path(first.name, "/candidates"), `${first.name}-candidates`, "List", "small"),
+      addButton(first, reload),
+    ),
   );
 
   if (!first.summary.counts.candidates) {
-    fill(root, empty("file", "No candidates yet", "Upload the list of candidates first."));
+    fill(root, empty("file", "No candidates yet", "Upload the list of candidates first.", addButton(first, reopen)));
     return {};
   }
   frame.addEventListener("scroll", draw, { passive: true });
@@ -254,6 +262,27 @@ export function candidates(root, first) {
 // The posterior comes as a list beside the candidates.
 export function joined(page) {
   return page.candidates.map((candidate, i) => ({ ...candidate, belief: page.posterior?.[i] ?? null }));
+}
+
+const reopen = () => location.reload();
+
+// A study keeps its list; more candidates are added to it, in the same columns.
+function addButton({ name, summary }, onSaved) {
+  if (!may("manage") || summary.state === "archived") return null;
+  const onclick = () =>
+    uploadDialog({
+      title: "Add candidates",
+      prompt: "Drop a list with the same columns here, or choose it",
+      method: summary.counts.candidates ? "POST" : "PUT",
+      address: path(name, "/candidates"),
+      review: ({ added }) => ({
+        words: h("b", plural(added, "new candidate")),
+        button: added ? `Add ${plural(added, "candidate")}` : null,
+      }),
+      done: ({ added }) => `${plural(added, "candidate")} added.`,
+      onSaved,
+    });
+  return h("button.small", { onclick }, icon("up"), "Add candidates");
 }
 
 function exampleOf({ study }) {
