@@ -231,6 +231,8 @@ def _finding(entry: Mapping[str, Any]) -> Finding:
     place, *path = entry["loc"] if entry["loc"] and entry["loc"][0] in _PLACES else ("body", *entry["loc"])
     if kind == "extra_forbidden":
         message = _unknown_field(str(path[-1]))
+    elif kind == "string_pattern_mismatch" and path[-1:] == ["suggestion"]:
+        message = "Write the id of a suggestion, such as B3-S1; or name the candidate by its key, in `candidate`."
     elif kind in _MESSAGES:
         message = _MESSAGES[kind].format(**entry.get("ctx", {}))
     else:

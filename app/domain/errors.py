@@ -197,7 +197,7 @@ class AlreadyObserved(Conflict):
     """Another result is stored where these belong; `findings` say which."""
 
     code = "already-observed"
-    detail = "A different result is stored for this measurement. To change it, submit a correction with a reason."
+    detail = "Nothing was stored: a measurement has another result already. To change a result, submit a correction."
 
     def __init__(self, findings: Sequence[Finding] = (), detail: str | None = None, **facts: Any) -> None:
         super().__init__(detail, **facts)

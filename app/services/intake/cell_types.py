@@ -26,6 +26,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _LOCAL_NUMBER = re.compile(
     r"[+−–-]?(?:[1-9][0-9]{0,2}(?:[ .,'’\xa0\u202f\u2009][0-9]{3})+|[0-9]+)(?:[.,][0-9]*)?(?:[eE][+−–-]?[0-9]+)?"
 )
+_WITH_UNIT = re.compile(r"[+−–-]?[0-9]+(?:[.,][0-9]+)?\s*([^\s0-9.,;:_-][^\s0-9]{0,9})")
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _DECLARED_BOOLEANS = {**_BOOLEANS, "1": 1.0, "0": 0.0}
@@ -186,6 +187,13 @@ def infer_kind(texts: TextCells, name: str, findings: Findings) -> ColumnKind:
         return "boolean"
     if meant_as_numbers > _NUMBERS_WITH_TYPOS * present:
         return "number"
+    if _have_one_unit(texts.levels):
+        findings.warning(
+            "numbers-with-unit",
+            "The cells look like numbers with a unit, but are read as texts: 20 °C is then no closer to 30 °C than to"
+            " 90 °C. If they are numbers, write the unit in the header and the numbers alone in the cells.",
+            column=name,
+        )
     if meant_as_numbers:
         findings.warning(
             "mixed-types",
@@ -194,6 +202,12 @@ def infer_kind(texts: TextCells, name: str, findings: Findings) -> ColumnKind:
             column=name,
         )
     return "text"
+
+
+def _have_one_unit(levels: Sequence[str]) -> bool:
+    """Whether every cell is a number and the same unit."""
+    matches = [_WITH_UNIT.fullmatch(level.strip()) for level in levels if level.strip()]
+    return len(matches) > 1 and len({match[1] if match else None for match in matches} - {None}) == 1 and all(matches)
 
 
 def _rows_by_type(texts: TextCells) -> list[int]:

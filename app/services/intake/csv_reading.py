@@ -134,6 +134,8 @@ def _header(records: _Records, limits: Limits, findings: Findings) -> list[str]:
     header = records.block(1)
     if not header or not any(header[0]):
         raise refuse("no-header", "The first row is empty. Write the names of the columns there.", row=_HEADER_ROW)
+    if header[0][0].lower().startswith("sep="):
+        raise refuse("no-header", "Delete the first row: the separator is recognised without it.", row=_HEADER_ROW)
     names = [unescape_formula(name) for name in header[0]]
     check_names(names, limits, findings, row=_HEADER_ROW)
     findings.stop_if_any()
@@ -250,6 +252,9 @@ class _Unreadable(Exception):
 def _lines(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         mark = file.read(len(_BYTE_ORDER_MARK))
+        if mark.startswith(b"PK\x03"):
+            message = "This is a spreadsheet file. Send it as .xlsx (by its Content-Type), or save it as CSV in UTF-8."
+            raise _Unreadable("spreadsheet", message)
         if mark.startswith(_UTF_16_MARKS):
             raise _Unreadable("not-utf-8", "The file is UTF-16. Save it as CSV in UTF-8.")
         if mark != _BYTE_ORDER_MARK:

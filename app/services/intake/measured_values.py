@@ -20,7 +20,12 @@ DecimalSign = Literal[".", ","]
 _SIGNS: tuple[DecimalSign, ...] = (".", ",")
 _NUMBER = re.compile(r"([+-]?)((?:[0-9][0-9 '.,]*)|[.,][0-9]+)(?:[eE]([+-]?[0-9]{1,4}))?(?![0-9eE])\s*(.*)", re.DOTALL)
 _NOTHING = re.compile(r"n\.?/?[ad]\.?|nan|none|null|-+|\?+|#.*|missing|failed|not measured", re.IGNORECASE)
-_BOUND = re.compile(r"[<>≤≥~≈±]")
+_DATE = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].*)?"
+    r"|[0-9]{1,2}([./])[0-9]{1,2}\1[0-9]{2,4}"
+    r"|[0-9]{1,2}-[^\W\d_]{3,}\.?(?:-[0-9]+)?"
+)
+_BOUND = re.compile(r"[<>≤≥~≈±].*", re.DOTALL)
 _GROUPS = {
     ".": re.compile(r"([1-9][0-9]{0,2}(?:[ ,'][0-9]{3})+|[0-9]*)(?:\.([0-9]*))?"),
     ",": re.compile(r"([1-9][0-9]{0,2}(?:[ .'][0-9]{3})+|[0-9]*)(?:,([0-9]*))?"),
@@ -44,9 +49,14 @@ MIXED = Flaw(
     "mixed-decimal-signs",
     "Other rows use the other decimal sign. Write all values with decimal points, or all with decimal commas.",
 )
+DATE = Flaw(
+    "date",
+    "This is a date. A spreadsheet program may have made it of a number: format the cell as a number and retype it.",
+)
 AMBIGUOUS = Flaw(
     "ambiguous-number", "This can be read as a thousand or as a fraction. Write it without a thousands separator."
 )
+_NO_NUMBERS = {_NOTHING: NOT_MEASURED, _BOUND: BOUND, _DATE: DATE}
 
 
 @dataclass(frozen=True)
@@ -66,10 +76,9 @@ class WrittenNumber:
 def read_number(cell: str, unit: str | None = None, *, any_unit: bool = False) -> WrittenNumber | Flaw:
     """The number in a cell, which may name the unit; what is wrong with the cell if it holds none."""
     text = cell.translate(_TRANSLATION).strip()
-    if _NOTHING.fullmatch(text):
-        return NOT_MEASURED
-    if _BOUND.match(text):
-        return BOUND
+    for pattern, flaw in _NO_NUMBERS.items():
+        if pattern.fullmatch(text):
+            return flaw
     match = _NUMBER.fullmatch(text)
     if match is None:
         return NUMBER

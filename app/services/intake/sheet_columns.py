@@ -37,8 +37,9 @@ class SheetShape:
             raise Invalid([Finding("header", message, row=1)])
         if "value" not in known or not {"suggestion", "key"} & set(known):
             message = (
-                f"The header needs a column `value` (or `{self.objective}`), and `suggestion` or `key`. If your columns"
-                " have other names, send `map=their name=our name`."
+                f"The first row must name the columns: `value` (or `{self.objective}`), and `suggestion` or `key`. If"
+                " your columns have other names, send `map=their name=our name`. Delete rows above the header; of a"
+                " spreadsheet, the first sheet is read."
             )
             raise Invalid([Finding("header", message, row=1)])
         return places

@@ -37,19 +37,31 @@ class SheetRow:
 
 def read_sheet(path: Path, shape: SheetShape) -> list[Report]:
     """The reports of a CSV sheet. Rows without a value, a failure or an abandonment are skipped."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Invalid([Finding("utf-8", 'The sheet is not in UTF-8. Save it as "CSV UTF-8".')]) from None
-    if "\0" in text:
-        raise Invalid([Finding("nul", "The file has NUL characters, so it is not a CSV file.")])
+    text = _decoded(path.read_bytes())
     header_line = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=header_line.count)
+    lines: list[list[str]] = []
     try:
-        lines = list(csv.reader(StringIO(text, newline=None), delimiter=delimiter, strict=True))
+        lines.extend(csv.reader(StringIO(text, newline=None), delimiter=delimiter, strict=True))
     except csv.Error:
-        raise Invalid([Finding("csv", "The sheet cannot be read as CSV. Check its quotation marks.")]) from None
+        message = "From this row on, the sheet cannot be read as CSV. Check its quotation marks."
+        raise Invalid([Finding("csv", message, row=len(lines) + 1)]) from None
     return read_rows(lines, shape, "," if delimiter == ";" else ".")
+
+
+def _decoded(content: bytes) -> str:
+    if content.startswith(b"PK\x03\x04"):
+        message = 'This is an Excel file. Send it as .xlsx (by its Content-Type), or save it as "CSV UTF-8".'
+        raise Invalid([Finding("xlsx", message)])
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = 'This row is not in UTF-8. Save the sheet as "CSV UTF-8".'
+        raise Invalid([Finding("utf-8", message, row=content.count(b"\n", 0, error.start) + 1)]) from None
+    if "\0" in text:
+        message = 'The file has NUL characters, so it is not a CSV file. Save the sheet as "CSV UTF-8".'
+        raise Invalid([Finding("nul", message, row=text.count("\n", 0, text.index("\0")) + 1)])
+    return text
 
 
 def read_rows(lines: Sequence[Sequence[str]], shape: SheetShape, default: DecimalSign) -> list[Report]:
@@ -79,7 +91,7 @@ def _rows(lines: Sequence[Sequence[str]], places: Sequence[str | None], findings
         if len(cells) not in (0, len(places)):
             message = (
                 f"This row has {len(cells)} cells, but the header has {len(places)}."
-                " Put a text or a number that contains the separator in quotes."
+                " Write 83.1 instead of 83,1, and put a text that contains the separator in quotes."
             )
             findings.append(Finding("ragged", message, row=number))
             continue

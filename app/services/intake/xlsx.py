@@ -28,6 +28,7 @@ _MOST_PARTS = 1_000
 _MOST_ROWS = 200_001
 _MOST_ROWS_WRITTEN = 1_048_576  # a spreadsheet has no more
 _MOST_CELLS = 5_000_000
+_MOST_FINDINGS = 100
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BROKEN = (zipfile.BadZipFile, zlib.error, ParseError, LookupError, ValueError, TypeError, AttributeError, OSError)
 
@@ -36,6 +37,7 @@ def xlsx_rows(path: Path) -> list[list[str]]:
     """The rows of the first sheet as texts: numbers as Python writes them, dates as 2026-01-31, percentages with %."""
     _check_size(path)
     try:
+        _check_formulas(path)
         with path.open("rb") as file:
             workbook = load_workbook(file, read_only=True, data_only=True)
             return _trimmed(_texts(workbook.worksheets[0].iter_rows()))
@@ -77,6 +79,33 @@ def _check_size(path: Path) -> None:
         raise _refusal("The file is not an .xlsx file. Save it as .xlsx, or as CSV (UTF-8).") from None
     if len(parts) > _MOST_PARTS or sum(part.file_size for part in parts) > _MOST_BYTES:
         raise _refusal("The spreadsheet is too large. Save the table as CSV (UTF-8), or delete its other sheets.")
+
+
+def _check_formulas(path: Path) -> None:
+    """A formula whose result is not in the file would look like an empty cell."""
+    if not _has_formulas(path):
+        return
+    with path.open("rb") as results, path.open("rb") as formulas:
+        pairs = zip(
+            load_workbook(results, read_only=True, data_only=True).worksheets[0].iter_rows(),
+            load_workbook(formulas, read_only=True).worksheets[0].iter_rows(),
+            strict=True,
+        )
+        unknown = [
+            (number, formula.column_letter)
+            for number, (shown, written) in enumerate(pairs, start=1)
+            for result, formula in zip(shown, written, strict=True)
+            if formula.data_type == "f" and result.value is None
+        ]
+    if unknown:
+        message = "This formula has no result in the file. Write the number, or save the file in a spreadsheet program."
+        raise Invalid([Finding("formula", message, row, column) for row, column in unknown[:_MOST_FINDINGS]])
+
+
+def _has_formulas(path: Path) -> bool:
+    with zipfile.ZipFile(path) as file:
+        sheets = [part for part in file.namelist() if part.startswith("xl/worksheets/")]
+        return any(b"<f>" in (content := file.read(sheet)) or b"<f " in content for sheet in sheets)
 
 
 def _texts(rows: Iterable[Sequence[Any]]) -> Iterator[list[str]]:

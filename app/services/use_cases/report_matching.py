@@ -201,7 +201,7 @@ class ReportMatcher:
         suggestion = self._suggestions.get(report.suggestion)
         if suggestion is None:
             message = "The study has no such suggestion. Use an id from the batch, such as B3-S1."
-            self._errors.append(finding_at(report, "unknown-suggestion", message))
+            self._errors.append(finding_at(report, "unknown-suggestion", message, "suggestion"))
         return suggestion
 
     def _candidate(self, report: Report) -> int | None:
@@ -210,7 +210,7 @@ class ReportMatcher:
         number = self._numbers.get(report.candidate)
         if number is None:
             message = "The study has no candidate with this key. Check its spelling."
-            self._errors.append(finding_at(report, "unknown-candidate", message))
+            self._errors.append(finding_at(report, "unknown-candidate", message, "key"))
         return number
 
     def _replicate(self, report: Report, suggestion: Suggestion, offset: int) -> int | None:
@@ -227,7 +227,7 @@ class ReportMatcher:
             f"{suggestion.replicates} measurements were requested: give all of them as `values`, "
             "or say which `replicate` this is."
         )
-        self._errors.append(finding_at(report, "which-replicate", message))
+        self._errors.append(finding_at(report, "which-replicate", message, "replicate"))
         return None
 
     def _contradicts_itself(self, report: Report, suggestion: Suggestion | None, candidate: int) -> bool:
