@@ -88,8 +88,9 @@ def _limit(app: FastAPI, settings: Settings) -> None:
     app.state.streams = Streams(settings.max_streams, settings.max_streams_per_key)
     app.state.poller = LedgerPoller()
     app.state.rate_limit = RateLimit(settings.max_requests_per_second)
-    app.state.ask_limit = ConcurrencyLimit(settings.engine_threads + settings.engine_queue)
-    app.state.long_work = LongWork(settings.database_connections // 2, settings.max_waiting)
+    asks = settings.engine_threads + settings.engine_queue
+    app.state.ask_limit = ConcurrencyLimit(asks, max(1, asks - max(1, asks // 4)))
+    app.state.long_work = LongWork(settings.database_connections // 2, settings.max_waiting, settings.work_seconds)
 
 
 @asynccontextmanager
@@ -98,6 +99,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.streams.end_on_signals()
     yield
     app.state.streams.ending = True
+    app.state.long_work.close()
     app.state.resources.close()
 
 

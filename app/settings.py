@@ -40,10 +40,19 @@ class Settings(BaseSettings):
     max_json_bytes: int = Field(default=32 * 2**20, ge=1024, description="Largest JSON body.")
     max_candidates: int = Field(default=2_000_000, ge=1, description="Most candidates in a study.")
     max_columns: int = Field(default=5_000, ge=1, description="Most columns of a candidate.")
-    cache_bytes: int = Field(default=512 * 2**20, ge=0, description="Memory for cached arrays, per process.")
-    model_bytes: int = Field(default=1024 * 2**20, ge=0, description="Memory for cached models, per process.")
+    max_cells: int = Field(
+        default=20_000_000,
+        ge=1,
+        description="Most cells of a study's list, and of the features that the model makes of it.",
+    )
+    cache_bytes: int = Field(default=128 * 2**20, ge=0, description="Memory for cached arrays, per process.")
+    model_bytes: int = Field(default=384 * 2**20, ge=0, description="Memory for cached models, per process.")
+    work_bytes: int = Field(
+        default=768 * 2**20, ge=2**20, description="Memory that requests in progress may take together, per process."
+    )
     engine_threads: int = Field(default=2, ge=1, le=64, description="Batches computed at the same time, per process.")
     engine_seconds: float = Field(default=120, gt=0, description="Seconds one computation may take.")
+    work_seconds: float = Field(default=300, gt=0, description="Seconds a long read, upload or check may take.")
     engine_queue: int = Field(default=64, ge=0, description="Asks that may wait for a thread, per process.")
     max_waiting: int = Field(default=200, ge=1, description="Requests that may wait for a thread, per process.")
     max_requests_per_second: float = Field(

@@ -6,8 +6,9 @@ JSON does not touch the disk.
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial, wraps
 from hashlib import sha256
+from inspect import isasyncgenfunction, iscoroutinefunction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
 from app.api.dependencies import IdempotencyKey, allowed, write_transactions
+from app.api.limits import run_short
 from app.api.problems import unknown_parameter
 from app.domain.access import Actor, Scope
 from app.domain.errors import Finding, Invalid, UnsupportedMediaType
@@ -32,7 +34,14 @@ SMALL = 64 * 1024  # bytes of JSON that are read on the event loop
 
 
 class StrictRoute(APIRoute):
-    """A route that refuses unknown query parameters and reads JSON strictly, large bodies off the event loop."""
+    """A route that refuses unknown query parameters and reads JSON strictly, large bodies off the event loop.
+
+    An endpoint that blocks runs on a thread for short requests, and is refused if none becomes free in time.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        blocks = not (iscoroutinefunction(endpoint) or isasyncgenfunction(endpoint))
+        super().__init__(path, _on_a_thread(endpoint) if blocks else endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -47,6 +56,14 @@ class StrictRoute(APIRoute):
         return strict
 
 
+def _on_a_thread(endpoint: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    @wraps(endpoint)
+    async def run(**arguments: Any) -> Any:
+        return await run_short(partial(endpoint, **arguments))
+
+    return run
+
+
 def _query_parameters(dependant: Dependant) -> Iterator[str]:
     """The query parameters of an operation and of everything it depends on."""
     yield from (field.alias for field in dependant.query_params)
@@ -57,7 +74,7 @@ def _query_parameters(dependant: Dependant) -> Iterator[str]:
 class _StrictRequest(Request):
     async def json(self) -> Any:
         body = await self.body()
-        return json_text.loads(body) if len(body) <= SMALL else await run_in_threadpool(json_text.loads, body)
+        return json_text.loads(body) if len(body) <= SMALL else await run_short(partial(json_text.loads, body))
 
 
 @dataclass(frozen=True)

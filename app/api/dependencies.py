@@ -5,18 +5,16 @@ tree of a route's dependencies for each request, including those it has resolved
 """
 
 from collections.abc import Awaitable, Callable
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
-from time import monotonic
 from typing import Annotated, Any
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from starlette.concurrency import run_in_threadpool
 
 from app.api import sessions
-from app.api.limits import ConcurrencyLimit, LongWork, refuse_a_long_line, refuse_a_long_wait
+from app.api.limits import ConcurrencyLimit, LongRunner, refuse_a_long_line, run_short
 from app.domain.access import Actor, Key, Scope
 from app.domain.errors import Finding, Invalid, PreconditionRequired, Unauthenticated
 from app.services.resources import Resources
@@ -31,9 +29,8 @@ async def get_resources(request: Request) -> Resources:
     return resources
 
 
-async def get_long_work(request: Request) -> LongWork:
-    long_work: LongWork = request.app.state.long_work
-    return long_work
+async def get_long_runner(request: Request) -> LongRunner:
+    return LongRunner(request, request.app.state.long_work)
 
 
 async def get_ask_limit(request: Request) -> ConcurrencyLimit:
@@ -41,9 +38,8 @@ async def get_ask_limit(request: Request) -> ConcurrencyLimit:
     return limit
 
 
-def _authenticated(request: Request, credentials: HTTPAuthorizationCredentials | None, arrived: float) -> Key:
+def _authenticated(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Key:
     """The key in the Authorization header, else that of the browser's session."""
-    refuse_a_long_wait(arrived)
     plaintext_key = credentials.credentials if credentials else sessions.key_of(request)
     if plaintext_key is None:
         raise Unauthenticated
@@ -61,7 +57,8 @@ def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
     ) -> Actor:
         state = request.app.state
         refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
-        key = await run_in_threadpool(_authenticated, request, credentials, monotonic())
+        key = await run_short(partial(_authenticated, request, credentials))
+        request.scope["key_id"] = key.id
         state.rate_limit.count(key.id)
         key.must(scope)
         return Actor(key, request.scope["request_id"])
@@ -131,6 +128,6 @@ CanManage = Annotated[WriteTransactions, writing(Scope.MANAGE)]
 CanListKeys = Annotated[ReadTransactions, reading(Scope.KEYS)]
 CanChangeKeys = Annotated[WriteTransactions, writing(Scope.KEYS)]
 ResourcesDep = Annotated[Resources, Depends(get_resources)]
-RunLong = Annotated[LongWork, Depends(get_long_work)]
+RunLong = Annotated[LongRunner, Depends(get_long_runner)]
 AskLimit = Annotated[ConcurrencyLimit, Depends(get_ask_limit)]
 SeenVersion = Annotated[int | None, Depends(seen_version)]

@@ -6,8 +6,8 @@ Short requests have the server's threads to themselves: a waiting ask holds none
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass
 from math import ceil
 from time import monotonic
 from typing import Any, TypeVar
@@ -15,12 +15,16 @@ from typing import Any, TypeVar
 import anyio
 import anyio.to_thread
 from anyio import CapacityLimiter
+from starlette.requests import ClientDisconnect, Request
 
-from app.domain.errors import Overloaded, TooManyRequests
+from app.deadline import DeadlinePassed
+from app.domain.errors import ComputationTooLong, Overloaded, TooManyRequests
+from app.fair_threads import FairThreads, Job
 
 T = TypeVar("T")
 
-MOST_SECONDS = 10.0  # a request that waited longer for a thread is refused, which takes no time
+MOST_SECONDS = 10.0  # a request that has waited so long for a thread is refused
+GRACE_SECONDS = 5.0  # after its deadline, for work to notice it
 BURST_SECONDS = 10  # requests that a key did not send it may send later, up to this many seconds' worth
 
 
@@ -68,36 +72,77 @@ class RateLimit:
 class LongWork:
     """Runs work that may take long on threads of its own: uploads, downloads, models of large studies."""
 
-    def __init__(self, threads: int, most_waiting: int) -> None:
-        self._threads = CapacityLimiter(threads)
-        self._most_waiting = most_waiting
+    def __init__(self, threads: int, most_waiting: int, seconds: float) -> None:
+        self._threads = FairThreads(threads, most_waiting, seconds, "long")
+        self._seconds = seconds
+
+    async def run(self, request: Request, owner: str, work: Callable[[], T]) -> T:
+        """The result; or a refusal after ten seconds without a thread, or when the work has taken too long."""
+        job = self._threads.start(owner, work)
+        if not await finished(job, request, MOST_SECONDS) and job.future.cancel():
+            raise Overloaded
+        if not await finished(job, request, self._seconds + GRACE_SECONDS):
+            job.leave()
+            raise _too_long()
+        try:
+            return job.future.result()
+        except DeadlinePassed:
+            raise _too_long() from None
+
+    def close(self) -> None:
+        self._threads.close()
+
+
+@dataclass(frozen=True)
+class LongRunner:
+    """`await run_long(work)`: the long work of one request, in the name of its key."""
+
+    request: Request
+    long_work: LongWork
 
     async def __call__(self, work: Callable[[], T]) -> T:
-        refuse_a_long_line(self._threads, self._most_waiting)
-        arrived = monotonic()
-
-        def in_time() -> T:
-            refuse_a_long_wait(arrived)
-            return work()
-
-        return await anyio.to_thread.run_sync(in_time, limiter=self._threads)
+        return await self.long_work.run(self.request, self.request.scope["key_id"], work)
 
 
-async def finished(job: Future[Any], seconds: float) -> None:
-    """Wait until a job is done, at most so many seconds, without holding a thread."""
+async def finished(job: Job[Any], request: Request, seconds: float) -> bool:
+    """Wait until a job is done, at most so many seconds, without holding a thread; give it up if the client leaves."""
     done, loop = asyncio.Event(), asyncio.get_running_loop()
-    job.add_done_callback(lambda _: loop.call_soon_threadsafe(done.set))
-    with anyio.move_on_after(seconds):
-        await done.wait()
+    job.future.add_done_callback(lambda _: loop.call_soon_threadsafe(done.set))
+    leaving, waiting = asyncio.create_task(_left(request)), asyncio.create_task(done.wait())
+    try:
+        await asyncio.wait({leaving, waiting}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if leaving.done() and not job.future.done():
+            raise ClientDisconnect
+    except (ClientDisconnect, asyncio.CancelledError):
+        job.leave()
+        raise
+    finally:
+        leaving.cancel()
+        waiting.cancel()
+    return job.future.done()
+
+
+async def _left(request: Request) -> None:
+    """Return when the client has left. Its body has been read, so the next message says so."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def run_short(work: Callable[[], T]) -> T:
+    """Run work on a thread for short requests, or refuse it after ten seconds without a free one."""
+    with anyio.move_on_after(MOST_SECONDS):
+        return await anyio.to_thread.run_sync(work)  # once it runs it is not given up
+    raise Overloaded
+
+
+def _too_long() -> ComputationTooLong:
+    return ComputationTooLong(
+        "The work took longer than NEXTBATCH_WORK_SECONDS and was given up; nothing was stored."
+        " Ask for less at once, or raise that setting."
+    )
 
 
 def refuse_a_long_line(threads: CapacityLimiter, most_waiting: int) -> None:
     """Refuse a request immediately if too many wait before it."""
     if threads.statistics().tasks_waiting >= most_waiting:
-        raise Overloaded
-
-
-def refuse_a_long_wait(arrived: float) -> None:
-    """Refuse a request that has waited too long when its turn comes, so that those behind it are served sooner."""
-    if monotonic() - arrived > MOST_SECONDS:
         raise Overloaded

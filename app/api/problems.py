@@ -118,7 +118,7 @@ def internal_error(request_id: str | None) -> Response:
 
 def invalid_payload(entries: Sequence[Any]) -> Invalid:
     """What pydantic found, as a refusal."""
-    return Invalid([_finding(entry) for entry in entries])
+    return Invalid([_finding(entry) for entry in entries[:MOST_ERRORS]])
 
 
 def unknown_parameter(name: str, known: Collection[str]) -> Finding:

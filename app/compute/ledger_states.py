@@ -11,6 +11,7 @@ from app.storage import ledger
 from app.storage.database import Database
 
 MOST_STATES = 256
+MOST_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class LedgerStates:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._newest: OrderedDict[int, LedgerState] = OrderedDict()
+        self._bytes = 0
         self._lock = Lock()  # guards the book-keeping
 
     def read(self, connection: Connection, study_id: int, seq: int) -> LedgerState:
@@ -52,6 +54,7 @@ class LedgerStates:
     def clear(self) -> None:
         with self._lock:
             self._newest.clear()
+            self._bytes = 0
 
     def _cached(self, study_id: int) -> LedgerState | None:
         with self._lock:
@@ -64,8 +67,9 @@ class LedgerStates:
                 return  # an earlier moment was asked for
             self._newest[study_id] = state
             self._newest.move_to_end(study_id)
-            while len(self._newest) > MOST_STATES:
-                self._newest.popitem(last=False)
+            self._bytes += state.nbytes - (known.nbytes if known is not None else 0)
+            while len(self._newest) > 1 and (len(self._newest) > MOST_STATES or self._bytes > MOST_BYTES):
+                self._bytes -= self._newest.popitem(last=False)[1].nbytes
 
 
 def _continued(known: LedgerState, connection: Connection, study_id: int, seq: int) -> LedgerState | None:

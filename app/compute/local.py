@@ -1,16 +1,17 @@
 """Computing in this process: each kind of work is one call with plain data in and plain data out, on a few threads."""
 
+import math
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
 from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
 from app.domain.batches import BatchSize, Draft
-from app.domain.errors import Overloaded
 from app.domain.predictions import Insight
+from app.fair_threads import FairThreads, Job
 from app.modelling.drafting import draft
 from app.modelling.model import within
 from app.modelling.predicting import Predictions, Predictor
@@ -46,32 +47,29 @@ class LocalCompute:
 
 
 class Jobs:
-    """Runs each job once, even if nobody waits for it any more. A job that is lost in a crash costs only time."""
+    """Runs each job once, however many wait for it. A job that is lost in a crash costs only time."""
 
     def __init__(self, threads: int, most_waiting: int) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="compute")
-        self._most = threads + most_waiting
-        self._running: dict[Hashable, Future[Any]] = {}
+        self._threads = FairThreads(threads, most_waiting, math.inf, "compute")
+        self._running: dict[Hashable, Job[Any]] = {}
         self._lock = Lock()
 
-    def start(self, key: Hashable, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+    def start(self, owner: str, key: Hashable, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Job[T]:
         """The job under `key`: the one that runs already, or a new one that calls `work` with these arguments."""
         with self._lock:
             running = self._running.get(key)
-            if running is not None and not running.done():
+            if running is not None and not running.future.done() and running.demand.join():
                 return running
-            if len(self._running) >= self._most:
-                raise Overloaded
-            future = self._pool.submit(work, *args, **kwargs)
-            self._running[key] = future
-        future.add_done_callback(lambda _: self._forget(key, future))
-        return future
+            job = self._threads.start(owner, partial(work, *args, **kwargs))
+            self._running[key] = job
+        job.future.add_done_callback(lambda _: self._forget(key, job))
+        return job
 
     def close(self) -> None:
         """Finish the jobs that run and accept no more."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._threads.close()
 
-    def _forget(self, key: Hashable, future: Future[Any]) -> None:
+    def _forget(self, key: Hashable, job: Job[Any]) -> None:
         with self._lock:
-            if self._running.get(key) is future:
+            if self._running.get(key) is job:
                 del self._running[key]

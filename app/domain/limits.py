@@ -1,4 +1,4 @@
-"""How long a text and how large a number may be: the same for a request and for an archive.
+"""How long a text, how large a number and how much in one request may be: the same for a request and for an archive.
 
 The shapes on the wire state these limits to callers (`app/api/schemas`). The checks here apply to everything that
 enters a ledger, whichever way it came.
@@ -20,6 +20,19 @@ MOST_REPEATS = 1_000_000
 MOST_OVERDUE_HOURS = 1_000_000
 MOST_SETTINGS_OF_COLUMNS = 10_000
 SEEDS = 2**63
+
+# What one request may hold. Each is checked before anything larger is made of the bytes that arrived.
+MOST_JSON_VALUES = 2_000_000  # members, items and brackets; each takes up to 100 bytes once it is read
+MOST_JSON_MEMBERS = 10_000  # of one object
+MOST_REPORTS = 200_000
+MOST_SHEET_BYTES = 32 * 2**20
+MOST_SHEET_ROWS = MOST_REPORTS
+MOST_SHEET_CELLS = 2_000_000
+MOST_SHEET_COLUMNS = 10_000
+MOST_LEDGER_BYTES = 256 * 2**20  # of an archive's events
+MOST_CONDITIONS = 20  # of a filter; each one looks at every candidate
+MOST_PAGE_CELLS = 1_000_000  # a cell takes about 160 bytes
+MOST_PAGE_BYTES = 8 * 2**20  # of the events of a page, except that the first one is always shown
 RULES = ("global", "local", "exact", "product", "sequential")
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from app.arrays import Array
 from app.domain.candidates import Column
-from app.domain.errors import Finding, Invalid
+from app.domain.errors import Finding, Invalid, InvalidCandidates
 from app.domain.limits import configuration_findings
 from app.domain.studies import Configuration, Direction, Theory
 from app.engine import ALGORITHMS as ENGINE_ALGORITHMS
 from app.engine import EngineSettings, algorithm_named
-from app.engine.auto import AutoOptions, FeatureColumn, table_warnings
+from app.engine.auto import AutoOptions, FeatureColumn, most_levels, table_warnings
 from app.engine.kernels import build
 from app.engine.settings import WORKING_RANGES
 
@@ -121,6 +121,24 @@ def model_warnings(columns: Sequence[Column], numbers: Array, codes: Array) -> t
         Finding(warning.code, warning.message, column=warning.column)
         for warning in table_warnings(features, numbers, codes)
     )
+
+
+def check_features(columns: Sequence[Column], first_rows: int, rows: int, most: int) -> None:
+    """Refuse candidates of which the model would make more than `most` numbers: a text has one for each level."""
+    features = _most_features(columns, first_rows)
+    if rows * features > most:
+        message = (
+            f"The model would make {features:,} features of each of {rows:,} candidates, and this server takes at most"
+            f" {most:,} in all. Leave out rows, or declare texts with many values as attributes."
+        )
+        raise InvalidCandidates([Finding("too-many-features", message)])
+
+
+def _most_features(columns: Sequence[Column], first_rows: int) -> int:
+    """How many features the model makes of each candidate at most, if it learns from a first block of so many."""
+    texts = [column for column in columns if column.role == "feature" and column.kind == "text"]
+    others = sum(column.role == "feature" for column in columns) - len(texts)
+    return others + sum(min(len(column.levels), most_levels(first_rows)) for column in texts)
 
 
 def feature_column(column: Column) -> FeatureColumn:

@@ -36,6 +36,9 @@ from app.domain.events import (
 from app.domain.ledger import GENESIS, LedgerEntry
 from app.domain.studies import Configuration, StudyState
 
+STATE_BYTES = 8 * 1024  # of the smallest state: its configuration, columns and blocks
+ITEM_BYTES = 250  # of a pending suggestion with its place in a dictionary
+
 
 @dataclass(frozen=True)
 class Pending:
@@ -76,6 +79,12 @@ class LedgerState:
     def rows(self) -> int:
         """How many candidates there are."""
         return sum(block.rows for block in self.blocks)
+
+    @property
+    def nbytes(self) -> int:
+        """What it takes in memory, about."""
+        arrays = self.candidates.nbytes + self.values.nbytes + self.counted.nbytes
+        return STATE_BYTES + arrays + ITEM_BYTES * (len(self.pending) + len(self.bases) + len(self.unavailable))
 
     @property
     def observations(self) -> int:

@@ -39,6 +39,7 @@ from app.modelling.engine_settings import auto_options, direction_of, feature_co
 from app.modelling.ledger_state import LedgerState
 
 DEFAULT_ALGORITHM = "bbkb"
+OVERHEAD = 32 * 1024  # bytes of a cached model beside its arrays, measured with studies of 200 candidates
 
 LoadFeatures = Callable[[CandidateBlock], tuple[Array, Array]]
 """The numbers and the codes of a block of candidates."""
@@ -61,8 +62,9 @@ class Model:
 
     @property
     def nbytes(self) -> int:
+        """What it takes in memory: its arrays, and what Python and the allocator add to those of a small study."""
         arrays = [value for value in vars(self.state).values() if isinstance(value, np.ndarray)]
-        return sum(array.nbytes for array in arrays) + self.state.Z.nbytes
+        return sum(array.nbytes for array in arrays) + self.state.Z.nbytes + self.ledger.nbytes + OVERHEAD
 
 
 @contextmanager
@@ -95,7 +97,8 @@ def _with_features(base: Model | None, ledger: LedgerState, load: LoadFeatures) 
     columns = [feature_column(column) for column in ledger.columns if column.role == "feature"]
     overrides = {name: dict(override) for name, override in ledger.configuration.columns.items()}
     encoding = learn_encoding(columns, *load(ledger.blocks[0]), overrides)
-    X = np.concatenate([encoding.apply(*load(block)) for block in ledger.blocks])
+    features = [encoding.apply(*load(block)) for block in ledger.blocks]
+    X = features[0] if len(features) == 1 else np.concatenate(features)
     objective = ObjectiveTransform(direction_of(ledger.configuration))
     return Model(ledger, encoding, objective, start(X, EngineSettings(Gaussian(1.0), dictionary="none")))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.compute.ledger_states import LedgerStates
 from app.compute.local import Jobs, LocalCompute
 from app.compute.models import Models
+from app.services.memory import MemoryBudget
 from app.services.signing import Signer, open_signer
 from app.settings import Settings
 from app.storage.array_cache import ArrayCache
@@ -20,6 +21,7 @@ class Resources:
     models: Models
     compute: LocalCompute
     jobs: Jobs  # asks
+    memory: MemoryBudget  # of requests in progress
     signer: Signer
     snapshots: Jobs  # models to save when there is time
 
@@ -44,6 +46,7 @@ def open_resources(settings: Settings) -> Resources:
         models=models,
         compute=LocalCompute(models, settings.engine_seconds),
         jobs=Jobs(settings.engine_threads, settings.engine_queue),
+        memory=MemoryBudget(settings.work_bytes),
         signer=open_signer(settings.signing_key_file),
         snapshots=Jobs(1, settings.engine_queue),
     )

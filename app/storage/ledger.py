@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from app.deadline import check_deadline
 from app.domain.access import Actor
 from app.domain.clock import now
 from app.domain.events import ObservationsReported, StudyEvent
@@ -78,6 +79,7 @@ def read(
         query = query.execution_options(yield_per=_ROWS_AT_A_TIME)
     with connection.execute(query, {"study": study_id, "after": after, "until": until}) as rows:
         for row in rows:
+            check_deadline()
             columns = dict(row._mapping)  # noqa: SLF001
             del columns["study_id"]
             yield LedgerEntry(**columns)

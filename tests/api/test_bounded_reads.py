@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.services.use_cases.candidates import MOST_CELLS
+from app.domain.limits import MOST_PAGE_CELLS
+from app.services.resources import Resources
 from tests.api.conftest import problem
 from tests.api.lab import Lab
 from tests.conftest import on_sqlite
@@ -27,7 +28,7 @@ def test_a_page_has_a_limited_number_of_cells(lab: Lab) -> None:
     shown = []
     while len(shown) < rows:
         page = lab.get("candidates", limit=10_000, offset=len(shown))
-        assert 0 < len(page["candidates"]) * len(lab.client.get(lab.path).json()["columns"]) <= MOST_CELLS
+        assert 0 < len(page["candidates"]) * len(lab.client.get(lab.path).json()["columns"]) <= MOST_PAGE_CELLS
         shown += [candidate["key"] for candidate in page["candidates"]]
     assert shown == [f"k{row}" for row in range(rows)]
     assert page["total"] == rows
@@ -37,3 +38,27 @@ def test_a_page_has_a_limited_number_of_cells(lab: Lab) -> None:
 def test_an_ordinary_page_is_not_refused(lab: Lab, limit: int) -> None:
     lab.begin()
     assert len(lab.get("candidates", limit=limit)["candidates"]) == min(limit, 24)
+
+
+def test_a_list_has_a_limited_number_of_cells_however_it_is_described(lab: Lab) -> None:
+    """A description of 100 parameters with a sample of a million took 3.4 GB."""
+    lab.client.put(lab.path, json={}).raise_for_status()
+    parameters = {f"p{number}": {"low": 0, "high": 1} for number in range(100)}
+    refused = lab.client.put(f"{lab.path}/candidates", json={"parameters": parameters, "sample": 1_000_000})
+    problem(refused, 422, "invalid-candidates")
+    assert refused.json()["errors"][0]["code"] == "too-many-cells"
+
+
+def test_a_list_has_a_limited_number_of_features(lab: Lab, resources: Resources) -> None:
+    object.__setattr__(resources.settings, "max_cells", 300)
+    lab.client.put(lab.path, json={}).raise_for_status()
+    path, csv = f"{lab.path}/candidates", {"Content-Type": "text/csv"}
+    many = "key,t\n" + "".join(f"K{number},L{number}\n" for number in range(20))  # 20 levels: 400 features
+    refused = lab.client.put(path, content=many, headers=csv)
+    problem(refused, 422, "invalid-candidates")
+    assert refused.json()["errors"][0]["code"] == "too-many-features"
+    few = "key,t\n" + "".join(f"K{number},L{number}\n" for number in range(15))
+    assert lab.client.put(path, content=few, headers=csv).status_code == 201
+    refused = lab.client.post(path, content="key,t\nA1,L1\nA2,L2\nA3,L3\nA4,L4\nA5,L5\nA6,L6\n", headers=csv)
+    problem(refused, 422, "invalid-candidates")
+    assert refused.json()["errors"][0]["code"] == "too-many-features"

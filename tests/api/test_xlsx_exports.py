@@ -49,7 +49,7 @@ def test_a_text_that_looks_like_a_formula_or_a_date_stays_a_text(tmp_path: Path)
 
 
 def test_a_table_that_no_spreadsheet_holds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx, "_MOST_CELLS", 10)
+    monkeypatch.setattr(xlsx, "_MOST_CELLS_WRITTEN", 10)
     with pytest.raises(Invalid):
         write_xlsx(tmp_path / "t.xlsx", ["a", "b"], [[1.0, 2.0]] * 10)
 
@@ -60,5 +60,5 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_refused_unread(tmp_path: Path
         file.writestr("xl/worksheets/sheet1.xml", b" " * (xlsx._MOST_BYTES + 1))
     assert bomb.stat().st_size < 2_000_000
     with pytest.raises(Invalid) as refused:
-        xlsx_rows(bomb)
+        list(xlsx_rows(bomb))
     assert "too large" in refused.value.findings[0].message

@@ -12,8 +12,11 @@ from unittest.mock import patch
 from sqlalchemy import Connection, text
 
 from app.compute.ledger_states import LedgerStates
+from app.deadline import Demand
 from app.domain import clock
+from app.fair_threads import FairThreads
 from app.modelling.ledger_state import LedgerState, fold
+from app.services.intake import json_text
 from app.services.use_cases import observations
 from app.storage import batches, dialects, ledger
 from app.storage import database as storage
@@ -166,6 +169,21 @@ def _before_each_write(leak: Callable[[], object]) -> None:
     Database.write = leaking  # type: ignore[method-assign]
 
 
+def _values_not_counted() -> None:
+    """JSON is read however many values it has."""
+    json_text.values_in = lambda _body: 0
+
+
+def _nobody_notices_who_left() -> None:
+    """Work goes on for clients that have left."""
+    Demand.leave = lambda _demand: None  # type: ignore[method-assign]
+
+
+def _first_come_first_served() -> None:
+    """A key may hold every thread."""
+    FairThreads._is_busy_for = lambda threads, _owner: threads._running.total() >= threads._threads  # type: ignore[method-assign]
+
+
 BUGS: Mapping[str, Callable[[], None]] = {
     "commit after the answer": _commit_after_answer,
     "tokens are not unique": _tokens_not_unique,
@@ -176,4 +194,7 @@ BUGS: Mapping[str, Callable[[], None]] = {
     "files that stay open": _files_stay_open,
     "versions are not compared": _versions_not_compared,
     "errors that are not translated": _errors_not_translated,
+    "values that nobody counts": _values_not_counted,
+    "work for clients that left": _nobody_notices_who_left,
+    "one key on every thread": _first_come_first_served,
 }

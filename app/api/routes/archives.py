@@ -18,6 +18,7 @@ from app.api.schemas.shape import Name, Shape
 from app.api.schemas.studies import StudyOut
 from app.domain.access import Scope
 from app.domain.errors import UnsupportedMediaType
+from app.services.memory import PER_ARCHIVE_BYTE
 from app.services.transactions import WriteTransactions
 from app.services.use_cases.archive import write_archive
 from app.services.workflows.import_archive import import_archive
@@ -62,7 +63,8 @@ async def import_study(
     if body.media_type != ZIP:
         raise UnsupportedMediaType(f"Send the archive as {ZIP}.")
     importing = partial(import_archive, resources, tx, body.files[""], created, accept_unverified=accept_unverified)
-    return respond(await run_long(importing))
+    with resources.memory.reserve(PER_ARCHIVE_BYTE * body.files[""].stat().st_size):
+        return respond(await run_long(importing))
 
 
 class ServerOut(Shape):

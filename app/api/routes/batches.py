@@ -1,15 +1,15 @@
 """/v1/studies/{study}/batches and /suggestions"""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query
-from starlette.concurrency import run_in_threadpool
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from app.api.bodies import StrictRoute
 from app.api.dependencies import AskLimit, CanAsk, CanRead, ResourcesDep
-from app.api.limits import finished
+from app.api.limits import finished, run_short
 from app.api.problems import documented
 from app.api.responses import answer, download, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
@@ -54,13 +54,13 @@ _NOT_FOUND = documented("not-found", "study-not-found", "batch-not-found")
     },
 )
 async def ask_for_batch(
-    study: Name, wanted: AskIn, resources: ResourcesDep, tx: CanAsk, ask_limit: AskLimit
+    study: Name, wanted: AskIn, request: Request, resources: ResourcesDep, tx: CanAsk, ask_limit: AskLimit
 ) -> Response:
     with ask_limit.slot(tx.actor.key.id, "More workers ask than the server can answer soon. Try again."):
-        job = await run_in_threadpool(ask, resources, tx, study, wanted.request(), _batch)
-        await finished(job, wanted.wait)
-    if job.done():
-        return respond(job.result())
+        job = await run_short(partial(ask, resources, tx, study, wanted.request(), _batch))
+        if await finished(job, request, wanted.wait):
+            return respond(job.future.result())
+    job.demand.promise()
     location = f"/v1/studies/{study}/batches?worker={wanted.worker}&state=open"
     return respond(answer(ComputingOut(), 202, location=location, retry_after="5"))
 

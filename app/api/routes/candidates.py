@@ -24,10 +24,12 @@ from app.api.schemas.candidates import (
 from app.api.schemas.shape import Name
 from app.domain.access import Actor, Scope
 from app.domain.candidates import Candidate, ColumnKind
+from app.domain.limits import MOST_CONDITIONS
 from app.services.intake.columns import Declared
 from app.services.intake.csv_writing import csv_text
 from app.services.intake.uploads import READERS, Upload
 from app.services.intake.xlsx import XLSX, write_xlsx
+from app.services.memory import PER_CELL
 from app.services.resources import Resources
 from app.services.transactions import Answer, ReadTransactions, WriteTransactions
 from app.services.use_cases import candidates
@@ -36,7 +38,6 @@ from app.services.workflows import upload as uploads
 from app.services.workflows.summarise import predict
 from app.services.workflows.upload import UploadReceipt
 
-MOST_CONDITIONS = 20  # each one looks at every candidate
 router = APIRouter(
     prefix="/v1/studies/{study}/candidates",
     tags=["candidates"],
@@ -122,7 +123,8 @@ async def upload(
     dry_run: DryRun = False,
 ) -> Response:
     work = partial(uploads.upload, resources, tx, study, body, replacing=replace, dry_run=dry_run, answer=_receipt)
-    return respond(await run_long(work))
+    with resources.memory.reserve(body.memory):
+        return respond(await run_long(work))
 
 
 @router.post(
@@ -136,7 +138,8 @@ async def append(
     study: Name, body: Uploaded, resources: ResourcesDep, tx: CanUpload, run_long: RunLong, dry_run: DryRun = False
 ) -> Response:
     work = partial(uploads.append, resources, tx, study, body, dry_run=dry_run, answer=_receipt)
-    return respond(await run_long(work))
+    with resources.memory.reserve(body.memory):
+        return respond(await run_long(work))
 
 
 async def candidate_query(
@@ -198,7 +201,8 @@ def change_candidate(
 
 def _page(study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery) -> Response:
     predictions = predict(resources, tx, study) if query.posterior else None
-    return respond(answer(page_out(tx.read(candidates.read_page, resources, study, query, predictions))))
+    with resources.memory.reserve(PER_CELL * tx.read(candidates.page_cells, study, query)):
+        return respond(answer(page_out(tx.read(candidates.read_page, resources, study, query, predictions))))
 
 
 def _table(

@@ -23,7 +23,8 @@ router = APIRouter(prefix="/v1/candidates", tags=["candidates"], route_class=Str
     openapi_extra=BODY,
 )
 async def check_candidates(body: Uploaded, resources: ResourcesDep, run_long: RunLong) -> UploadReceiptOut:
-    table = await run_long(partial(check, resources, body))
+    with resources.memory.reserve(body.memory):
+        table = await run_long(partial(check, resources, body))
     return UploadReceiptOut(
         stored=False,
         added=len(table),

@@ -1,16 +1,16 @@
 """/v1/studies/{study}/observations"""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import ValidationError
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from app.api.bodies import Spooled, StrictRoute, sheet_file, spooled, uploading
-from app.api.dependencies import CanRead, CanReport, ResourcesDep, SeenVersion
-from app.api.problems import documented, invalid_payload
+from app.api.dependencies import CanRead, CanReport, ResourcesDep, RunLong, SeenVersion
+from app.api.problems import MOST_ERRORS, documented, invalid_payload
 from app.api.responses import answer, download, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.schemas.observations import (
@@ -19,9 +19,9 @@ from app.api.schemas.observations import (
     ObservationPage,
     ReportIn,
     ReportReceiptOut,
-    ReportsIn,
     RetractionIn,
     RevisionOut,
+    UnreadReportsIn,
     UploadRetractionIn,
     UploadRetractionOut,
     observation_out,
@@ -88,6 +88,7 @@ async def get_reports(
     study: Name,
     body: Sent,
     tx: CanSendReports,
+    run_long: RunLong,
     map: Annotated[  # noqa: A002
         list[str], Query(description="A sheet's column under the lab's own name, as `Ausbeute=value`.")
     ] = [],  # noqa: B006
@@ -95,7 +96,7 @@ async def get_reports(
     """The reports of a body, as JSON or as a sheet; or the answer that the same request got before."""
     if body.json is not None:
         return _json_reports(body)
-    return await run_in_threadpool(_reports, study, body, tx, _renamed(map))
+    return await run_long(partial(_reports, study, body, tx, _renamed(map)))
 
 
 def _renamed(pairs: list[str]) -> dict[str, str]:
@@ -122,11 +123,25 @@ def _json_reports(body: Spooled) -> list[Report]:
     value = json_text.loads(body.files[""].read_bytes() if body.json is None else body.json)
     try:
         if isinstance(value, dict) and "observations" in value:
-            sent = ReportsIn.model_validate(value).observations
-            return [report_in.report(f"/observations/{position}") for position, report_in in enumerate(sent)]
+            return _each_report(UnreadReportsIn.model_validate(value).observations)
         return [ReportIn.model_validate(value).report()]
     except ValidationError as error:
         raise invalid_payload(error.errors()) from None
+
+
+def _each_report(unread: list[Any]) -> list[Report]:
+    """The reports of a list, or its first mistakes."""
+    reports, mistakes = [], []
+    for number, item in enumerate(unread):
+        try:
+            reports.append(ReportIn.model_validate(item).report(f"/observations/{number}"))
+        except ValidationError as error:
+            mistakes += [{**entry, "loc": ("observations", number, *entry["loc"])} for entry in error.errors()]
+            if len(mistakes) >= MOST_ERRORS:
+                break
+    if mistakes:
+        raise invalid_payload(mistakes)
+    return reports
 
 
 @router.post(

@@ -1,6 +1,6 @@
 """Observations on the wire."""
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -8,6 +8,7 @@ from app.api.schemas.candidates import FindingOut, finding_out
 from app.api.schemas.shape import Line, Moment, Origin, Reason, Request, Shape, Text
 from app.domain.batches import SuggestionId
 from app.domain.clock import stamp
+from app.domain.limits import MOST_REPORTS
 from app.domain.observations import Failure, Report
 from app.services.use_cases.observations import KeyedObservation, Revision, UploadRetraction
 from app.services.use_cases.report import ReportReceipt
@@ -72,7 +73,13 @@ class ReportIn(Request):
 
 
 class ReportsIn(Request):
-    observations: list[ReportIn] = Field(min_length=1, max_length=200_000)
+    observations: list[ReportIn] = Field(min_length=1, max_length=MOST_REPORTS)
+
+
+class UnreadReportsIn(Request):
+    """As `ReportsIn`, before its reports are looked at one by one: a list has as many mistakes as items."""
+
+    observations: list[Any] = Field(min_length=1, max_length=MOST_REPORTS)
 
 
 class MatchOut(Shape):

@@ -30,7 +30,7 @@ from app.engine.auto.acquisition import (
     sums_for,
 )
 from app.engine.auto.columns import FeatureColumn, Layout, LevelCodes, Override, Scaling
-from app.engine.auto.encoding import Encoding, learn_encoding
+from app.engine.auto.encoding import Encoding, learn_encoding, most_levels
 from app.engine.auto.fitting import FittedModel, fit, needs_refit
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Observed
@@ -59,6 +59,7 @@ __all__ = [
     "is_noisy",
     "learn_encoding",
     "limits_for",
+    "most_levels",
     "needs_refit",
     "recommended",
     "settings_for",

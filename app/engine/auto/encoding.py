@@ -2,6 +2,10 @@
 candidate.
 
 Numbers that vary are scaled, texts get a column per level, and many columns of 0 and 1 are taken for a fingerprint.
+
+A text with so many levels that their columns would fill the memory gets signatures instead: each level has 64 columns
+of ±1/8, which follow from its code. Equal texts stay equal, and two different ones are at the squared distance
+2 ± 0.25, where columns of their own would put them at 2. So the kernel sees almost what it would see otherwise.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +23,12 @@ VERSION = 1
 FINGERPRINT = 64
 """This many columns of 0 and 1 are a fingerprint, and are compared as one (Tanimoto)."""
 
+MOST_LEVEL_CELLS = 10_000_000
+"""Candidates × levels of one text: 80 MB. Beyond it, a level has a signature."""
+
+SIGNATURE = 64
+"""Columns of a signature."""
+
 
 @dataclass(frozen=True)
 class ColumnEncoding:
@@ -32,16 +42,18 @@ class ColumnEncoding:
     scaling: Scaling | None = None
     """Of a number."""
     levels: tuple[int, ...] = ()
-    """Of a text: the codes that were seen, one encoded column each."""
+    """Of a text: the codes that were seen, one encoded column each; none if levels have signatures."""
 
     @property
     def width(self) -> int:
         """How many encoded columns there are."""
-        return len(self.levels) if self.role == "level" else 1
+        return (len(self.levels) or SIGNATURE) if self.role == "level" else 1
 
     def apply(self, numbers: FloatArray, codes: LevelCodes) -> FloatArray:
         """(n, width). A text level unknown when the encoding was learnt is all zeros: equally far from every known
         level."""
+        if self.role == "level" and not self.levels:
+            return _signatures(codes[:, self.slot])
         if self.role == "level":
             one_hot: FloatArray = (codes[:, [self.slot]] == np.asarray(self.levels)).astype(float)
             return one_hot
@@ -79,7 +91,11 @@ class Encoding:
         """Raw numbers (n, ·) and codes (n, ·) to features (n, d), finite for finite numbers."""
         if not self.columns:
             return np.zeros((len(numbers), 1))
-        return np.ascontiguousarray(np.hstack([column.apply(numbers, codes) for column in self.columns]))
+        features, start = np.empty((len(numbers), sum(column.width for column in self.columns))), 0
+        for column in self.columns:
+            features[:, start : start + column.width] = column.apply(numbers, codes)
+            start += column.width
+        return features
 
     def describe(self) -> dict[str, Any]:
         """Plain JSON with a version; `Encoding.build` is the inverse."""
@@ -151,7 +167,26 @@ def _number(values: FloatArray, source: int, slot: int, override: Override) -> C
 def _text(codes: LevelCodes, source: int, slot: int) -> ColumnEncoding | None:
     """None for a constant column."""
     levels = np.unique(codes)
-    return ColumnEncoding("level", source, slot, levels=tuple(levels.tolist())) if len(levels) > 1 else None
+    if len(levels) == 1:
+        return None
+    spelled_out = len(levels) <= most_levels(len(codes))
+    return ColumnEncoding("level", source, slot, levels=tuple(levels.tolist()) if spelled_out else ())
+
+
+def most_levels(rows: int) -> int:
+    """How many levels of a text get columns of their own if so many candidates are learnt from."""
+    return max(SIGNATURE, MOST_LEVEL_CELLS // rows)
+
+
+def _signatures(codes: LevelCodes) -> FloatArray:
+    """(n, SIGNATURE) for codes (n,): the bits of a mixed code (the finalizer of splitmix64) as ±1/√SIGNATURE."""
+    mixed = (codes.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    mixed ^= mixed >> np.uint64(31)
+    bits = np.unpackbits(mixed.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
+    signatures: FloatArray = (2.0 * bits - 1.0) / np.sqrt(SIGNATURE)
+    return signatures
 
 
 def _with_fingerprint(

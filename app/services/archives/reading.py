@@ -13,7 +13,7 @@ from app.arrays import Array
 from app.domain.codec import Unreadable, canonical, from_plain, read_json
 from app.domain.events import ArchiveSignature, StudyCreated, digests_of
 from app.domain.ledger import LedgerEntry, first_break
-from app.domain.limits import is_moment, is_name
+from app.domain.limits import MOST_LEDGER_BYTES, is_moment, is_name
 from app.domain.studies import Configuration
 from app.services.archives.blocks import must
 from app.services.signing import Signer, is_signed, server_id
@@ -77,6 +77,8 @@ def read_archive(path: Path, most_bytes: int, signer: Signer, trusted: frozenset
 def _refuse_bombs(file: zipfile.ZipFile, most_bytes: int) -> None:
     members = file.infolist()
     must(sum(member.file_size for member in members) <= most_bytes, "It unpacks to more than this server accepts.")
+    ledger = sum(member.file_size for member in members if member.filename == "ledger.jsonl")
+    must(ledger <= MOST_LEDGER_BYTES, f"Its events take more than {MOST_LEDGER_BYTES >> 20} MB.")
     must(all(member.compress_type in COMPRESSIONS for member in members), "Its files must be stored or deflated.")
     must(len({member.filename for member in members}) == len(members), "Two of its files have the same name.")
 

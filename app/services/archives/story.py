@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from app.arrays import Array
+from app.deadline import check_deadline
 from app.domain import limits
 from app.domain.batches import DraftSuggestion, SuggestionId
 from app.domain.candidates import Column
@@ -35,7 +36,7 @@ from app.domain.ledger import LedgerEntry
 from app.domain.limits import MOST_MEASUREMENTS
 from app.domain.observations import Measured
 from app.domain.studies import TRANSITIONS, Configuration, StudyState
-from app.modelling.engine_settings import check_configuration
+from app.modelling.engine_settings import check_configuration, check_features
 from app.services.archives.blocks import Impossible, check_block, check_columns, must
 from app.services.intake.limits import Limits
 
@@ -66,6 +67,7 @@ def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], mos
     """Raise `Impossible`, naming the event, unless all of it can have happened."""
     story = _Story(arrays, most)
     for entry in entries:
+        check_deadline()
         try:
             story.take(entry, entry.event())
         except (Impossible, Refusal) as error:
@@ -80,7 +82,7 @@ class _Story:
         self._state: StudyState | None = None
         self._configuration = Configuration()
         self._columns: tuple[Column, ...] = ()
-        self._rows = 0
+        self._rows = self._first_rows = 0  # of all candidates, and of their first block
         self._keys: list[str] | None = None
         self._taken_keys: set[str] = set()
         self._hashes: list[str] = []  # of the entries so far
@@ -113,6 +115,7 @@ class _Story:
             case CandidatesUploaded():
                 must(not self._batches and not self._observations, "the candidates are in use")
                 self._columns, self._rows, self._keys = (), 0, None
+                self._first_rows = 0
                 self._taken_keys = set()
                 self._add(event)
             case CandidatesAdded():
@@ -159,6 +162,8 @@ class _Story:
         must(event.block.first == self._rows, "its candidates do not follow those before")
         must(self._rows + event.block.rows <= self._most.rows, "it has too many candidates")
         must(_extends(self._columns, event.columns), "its columns are not those of the study")
+        self._first_rows = self._first_rows or event.block.rows
+        check_features(event.columns, self._first_rows, self._rows + event.block.rows, self._most.cells)
         keys = check_block(event.block, event.columns, self._arrays, self._most)
         if self._rows:
             must((keys is None) == (self._keys is None), "only some of its candidates have keys")

@@ -22,6 +22,7 @@ from typing import BinaryIO
 import numpy as np
 
 from app.arrays import FloatArray
+from app.deadline import check_deadline
 from app.services.intake.cell_types import Cells, NumberCells, RawColumn, TextEncoder, exact_numbers
 from app.services.intake.columns import Declared, check_names
 from app.services.intake.csv_writing import unescape_formula
@@ -152,6 +153,7 @@ def _fitting_blocks(
     shape = _Shape(names, findings)
     header_rows = records.rows
     while block := records.block(_ROWS_PER_BLOCK):
+        check_deadline()
         rows = shape.fitting(block, first_row=records.rows - len(block) + 1)
         check_size(max(1, records.rows - header_rows - shape.trailing_empty), len(names), limits)
         if rows:

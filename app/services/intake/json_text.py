@@ -1,15 +1,21 @@
-"""Reads JSON strictly: UTF-8, no duplicate member, no NaN, no NUL, at most 32 levels."""
+"""Reads JSON strictly: UTF-8, no duplicate member, no NaN, no NUL, at most 32 levels and two million values."""
 
 import json
+import re
 from typing import Any
 
 from app.domain.errors import DuplicateMember, Finding, Invalid, JsonLimits, Malformed
+from app.domain.limits import MOST_JSON_MEMBERS, MOST_JSON_VALUES
 
 MOST_LEVELS = 32
+BYTES_PER_VALUE = 100
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.?)*+"?', re.DOTALL)  # one that is not closed goes on to the end: linear time
 
 
 def loads(body: bytes) -> Any:
     """The value of a JSON text."""
+    if values_in(body) > MOST_JSON_VALUES:
+        raise JsonLimits(f"The JSON has more than {MOST_JSON_VALUES:,} values. Send a large table as CSV.")
     try:
         value = json.loads(body.decode("utf-8"), object_pairs_hook=_members, parse_constant=_no_constant)
     except RecursionError:
@@ -20,7 +26,24 @@ def loads(body: bytes) -> Any:
     return value
 
 
+def values_in(body: bytes) -> int:
+    """How many values a JSON text has at most, counted without reading it: 3 bytes can become an object of 64."""
+    values = _marks(body)
+    return values if values <= MOST_JSON_VALUES else _marks(_TEXT.sub(b"", body))
+
+
+def memory_for(body: bytes) -> int:
+    """The bytes of memory that reading a JSON text takes, about."""
+    return 2 * len(body) + BYTES_PER_VALUE * values_in(body)
+
+
+def _marks(text: bytes) -> int:
+    return sum(map(text.count, (b"[", b"{", b",", b":")))
+
+
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MOST_JSON_MEMBERS:
+        raise JsonLimits(f"An object of the JSON has more than {MOST_JSON_MEMBERS:,} members.")
     members = dict(pairs)
     if len(members) != len(pairs):
         raise DuplicateMember

@@ -13,7 +13,7 @@ class Limits:
 
     rows: int = 2_000_000
     columns: int = 10_000
-    cells: int = 100_000_000
+    cells: int = 20_000_000
     levels: int = 10_000
     """Distinct texts of one text feature."""
     cell_length: int = 1_000
@@ -26,7 +26,7 @@ class Limits:
     """Combinations of a parameter grid that are examined, before constraints and exclusions."""
     draws: int = 2_000_000
     """Points drawn to sample a space, before constraints and exclusions."""
-    arrow_memory: int = 4 << 30
+    arrow_memory: int = 1 << 30
     """Bytes that the process reading a Parquet or Arrow file may allocate."""
     arrow_seconds: float = 120.0
     """Time that this process may take."""

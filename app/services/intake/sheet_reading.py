@@ -2,14 +2,16 @@
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
+from itertools import chain
 from pathlib import Path
 
+from app.deadline import check_deadline
 from app.domain.batches import SuggestionId
 from app.domain.clock import read_moment
 from app.domain.errors import Finding, Invalid
+from app.domain.limits import MOST_SHEET_BYTES, MOST_SHEET_CELLS, MOST_SHEET_ROWS
 from app.domain.observations import Failure, Report
 from app.services.intake.csv_writing import unescape_formula
 from app.services.intake.measured_values import DecimalSign, read_values
@@ -37,39 +39,54 @@ class SheetRow:
 
 def read_sheet(path: Path, shape: SheetShape) -> list[Report]:
     """The reports of a CSV sheet. Rows without a value, a failure or an abandonment are skipped."""
-    text = _decoded(path.read_bytes())
-    header_line = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=header_line.count)
-    lines: list[list[str]] = []
+    if path.stat().st_size > MOST_SHEET_BYTES:
+        raise _too_large()
+    _refuse_excel(path)
     try:
-        lines.extend(csv.reader(StringIO(text, newline=None), delimiter=delimiter, strict=True))
+        with path.open(encoding="utf-8-sig") as file:
+            lines = _lines(file)
+            first = next(lines, "")
+            delimiter = max(",;\t", key=first.count)
+            rows = _csv_rows(chain([first], lines), delimiter)
+            return read_rows(rows, shape, "," if delimiter == ";" else ".")
+    except UnicodeDecodeError:
+        raise _not_utf_8(path) from None
+
+
+def _refuse_excel(path: Path) -> None:
+    with path.open("rb") as file:
+        if file.read(4) == b"PK\x03\x04":
+            message = 'This is an Excel file. Send it as .xlsx (by its Content-Type), or save it as "CSV UTF-8".'
+            raise Invalid([Finding("xlsx", message)])
+
+
+def _csv_rows(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    read = 0
+    try:
+        for row in csv.reader(lines, delimiter=delimiter, strict=True):
+            read += 1
+            yield row
     except csv.Error:
         message = "From this row on, the sheet cannot be read as CSV. Check its quotation marks."
-        raise Invalid([Finding("csv", message, row=len(lines) + 1)]) from None
-    return read_rows(lines, shape, "," if delimiter == ";" else ".")
+        raise Invalid([Finding("csv", message, row=read + 1)]) from None
 
 
-def _decoded(content: bytes) -> str:
-    if content.startswith(b"PK\x03\x04"):
-        message = 'This is an Excel file. Send it as .xlsx (by its Content-Type), or save it as "CSV UTF-8".'
-        raise Invalid([Finding("xlsx", message)])
+def _not_utf_8(path: Path) -> Invalid:
+    content, row = path.read_bytes(), 1
     try:
-        text = content.decode("utf-8-sig")
+        content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = 'This row is not in UTF-8. Save the sheet as "CSV UTF-8".'
-        raise Invalid([Finding("utf-8", message, row=content.count(b"\n", 0, error.start) + 1)]) from None
-    if "\0" in text:
-        message = 'The file has NUL characters, so it is not a CSV file. Save the sheet as "CSV UTF-8".'
-        raise Invalid([Finding("nul", message, row=text.count("\n", 0, text.index("\0")) + 1)])
-    return text
+        row = content.count(b"\n", 0, error.start) + 1
+    return Invalid([Finding("utf-8", 'This row is not in UTF-8. Save the sheet as "CSV UTF-8".', row=row)])
 
 
-def read_rows(lines: Sequence[Sequence[str]], shape: SheetShape, default: DecimalSign) -> list[Report]:
+def read_rows(lines: Iterable[Sequence[str]], shape: SheetShape, default: DecimalSign) -> list[Report]:
     """The reports in the rows of a table, the header first."""
-    header = [unescape_formula(name.strip()) for name in lines[0]] if lines else []
+    table = _bounded(lines)
+    header = [unescape_formula(name.strip()) for name in next(table, [])]
     places = shape.places(header)
     findings: list[Finding] = []
-    rows = _rows(lines[1:], places, findings)
+    rows = _rows(table, places, findings)
     values, flaws = read_values(
         ((row.number, row.cells["value"]) for row in rows if "value" in row.cells), shape.unit, default
     )
@@ -84,7 +101,34 @@ def read_rows(lines: Sequence[Sequence[str]], shape: SheetShape, default: Decima
     ]
 
 
-def _rows(lines: Sequence[Sequence[str]], places: Sequence[str | None], findings: list[Finding]) -> list[SheetRow]:
+def _lines(file: Iterable[str]) -> Iterator[str]:
+    for number, line in enumerate(file, start=1):
+        if "\0" in line:
+            message = 'The file has NUL characters, so it is not a CSV file. Save the sheet as "CSV UTF-8".'
+            raise Invalid([Finding("nul", message, row=number)])
+        yield line
+
+
+def _bounded(lines: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """The rows one by one, up to the limits; empty ones count, too, because reading them takes as long."""
+    cells = 0
+    for number, row in enumerate(lines):
+        check_deadline()
+        cells += len(row)
+        if number > MOST_SHEET_ROWS or cells > MOST_SHEET_CELLS:
+            raise _too_large()
+        yield row
+
+
+def _too_large() -> Invalid:
+    message = (
+        f"A sheet may have {MOST_SHEET_BYTES >> 20} MB, {MOST_SHEET_ROWS:,} rows and {MOST_SHEET_CELLS:,} cells,"
+        " and this one has more. Delete its empty rows, or send it in parts."
+    )
+    return Invalid([Finding("sheet-too-large", message)])
+
+
+def _rows(lines: Iterable[Sequence[str]], places: Sequence[str | None], findings: list[Finding]) -> list[SheetRow]:
     """The rows that report something, in order."""
     rows = []
     for number, cells in enumerate(lines, start=2):

@@ -18,6 +18,10 @@ from app.services.intake.npy_reading import read_npy
 from app.services.intake.space.reading import read_space
 from app.services.intake.table import CandidateTable, fit_to_columns
 from app.services.intake.xlsx import XLSX, xlsx_as_csv
+from app.services.memory import PER_SPREADSHEET_BYTE, PER_TABLE_BYTE
+
+JSON_LIST_MEMORY = 16 * 2**20
+_COMPRESSED = (XLSX, "application/vnd.apache.parquet")
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,15 @@ class Upload:
     """For a .npy file: a text file with one key per line."""
     names: tuple[str, ...] | None = None
     """For a .npy file: the names of its columns."""
+
+    @property
+    def memory(self) -> int:
+        """The bytes of memory that reading it takes, about; the description of a space is small, its points are not."""
+        files = [path for path in (self.path, self.keys) if path is not None]
+        size = sum(path.stat().st_size for path in files)
+        if self.media_type == "application/json":
+            return max(JSON_LIST_MEMORY, PER_TABLE_BYTE * size)
+        return size * (PER_SPREADSHEET_BYTE if self.media_type in _COMPRESSED else PER_TABLE_BYTE)
 
 
 def read_table(upload: Upload, limits: Limits, known: Sequence[Column] = ()) -> CandidateTable:

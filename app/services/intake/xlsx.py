@@ -18,29 +18,32 @@ from xml.etree.ElementTree import ParseError
 from openpyxl import Workbook, load_workbook
 from openpyxl.cell import WriteOnlyCell
 
+from app.deadline import check_deadline
 from app.domain.candidates import CellValue
 from app.domain.errors import Finding, Invalid
+from app.domain.limits import MOST_SHEET_CELLS, MOST_SHEET_ROWS
 from app.services.intake.csv_writing import csv_text
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_MOST_BYTES = 200 << 20  # uncompressed
+_MOST_BYTES = 100 << 20  # uncompressed
 _MOST_PARTS = 1_000
-_MOST_ROWS = 200_001
+_MOST_ROWS = MOST_SHEET_ROWS + 1  # with the header
 _MOST_ROWS_WRITTEN = 1_048_576  # a spreadsheet has no more
-_MOST_CELLS = 5_000_000
+_MOST_CELLS = MOST_SHEET_CELLS
+_MOST_CELLS_WRITTEN = 5_000_000
 _MOST_FINDINGS = 100
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BROKEN = (zipfile.BadZipFile, zlib.error, ParseError, LookupError, ValueError, TypeError, AttributeError, OSError)
 
 
-def xlsx_rows(path: Path) -> list[list[str]]:
+def xlsx_rows(path: Path) -> Iterator[list[str]]:
     """The rows of the first sheet as texts: numbers as Python writes them, dates as 2026-01-31, percentages with %."""
     _check_size(path)
     try:
         _check_formulas(path)
         with path.open("rb") as file:
             workbook = load_workbook(file, read_only=True, data_only=True)
-            return _trimmed(_texts(workbook.worksheets[0].iter_rows()))
+            yield from _trimmed(_texts(workbook.worksheets[0].iter_rows()))
     except Invalid:
         raise
     except NotImplementedError:
@@ -52,7 +55,8 @@ def xlsx_rows(path: Path) -> list[list[str]]:
 def xlsx_as_csv(path: Path) -> Path:
     """The first sheet as a CSV file beside the original, for the reader of CSV files."""
     copy = path.with_name(f"{path.name}.csv")
-    header, *rows = xlsx_rows(path) or [[]]
+    rows = xlsx_rows(path)
+    header = next(rows, [])
     with copy.open("w", encoding="utf-8", newline="") as file:
         file.writelines(csv_text(header, rows))
     return copy
@@ -64,7 +68,8 @@ def write_xlsx(path: Path, header: Sequence[str], rows: Iterable[Sequence[CellVa
     sheet = workbook.create_sheet("sheet")
     sheet.freeze_panes = "A2"
     for number, row in enumerate(chain([header], rows), start=1):
-        if number * len(header) > _MOST_CELLS or number > _MOST_ROWS_WRITTEN:
+        check_deadline()
+        if number * len(header) > _MOST_CELLS_WRITTEN or number > _MOST_ROWS_WRITTEN:
             sheet.close()
             raise _refusal("The table is too large for .xlsx. Use `format=csv`, or filter it.")
         sheet.append([_cell(sheet, value) for value in row])
@@ -111,24 +116,25 @@ def _has_formulas(path: Path) -> bool:
 def _texts(rows: Iterable[Sequence[Any]]) -> Iterator[list[str]]:
     cells = 0
     for number, row in enumerate(rows, start=1):
+        check_deadline()
         cells += len(row)
         if number > _MOST_ROWS or cells > _MOST_CELLS:
             raise _refusal("The spreadsheet has too many cells. Save the table as CSV (UTF-8).")
         yield [_text(cell) for cell in row]
 
 
-def _trimmed(rows: Iterable[list[str]]) -> list[list[str]]:
+def _trimmed(rows: Iterable[list[str]]) -> Iterator[list[str]]:
     """Without what spreadsheets keep beside and below a table: every row as wide as the header, no empty end."""
-    table: list[list[str]] = []
-    width = 0
+    width, empty = 0, 0  # rows that are left out unless another follows
     for row in rows:
         while len(row) > width and not row[-1]:
             row.pop()
-        width = width or len(row)
-        table.append(row + [""] * (width - len(row)))
-    while table and not any(table[-1]):
-        table.pop()
-    return table
+        if not any(row):
+            empty += 1
+            continue
+        yield from ([""] * width for _ in range(empty))
+        width, empty = width or len(row), 0
+        yield row + [""] * (width - len(row))
 
 
 def _text(cell: Any) -> str:

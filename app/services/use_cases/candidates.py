@@ -9,10 +9,12 @@ import numpy as np
 from sqlalchemy import Connection
 
 from app.arrays import Array
+from app.deadline import check_deadline
 from app.domain.access import Actor
 from app.domain.candidates import Candidate, CellValue, Column
 from app.domain.errors import CandidateNotFound, Finding, Invalid
 from app.domain.events import CandidateReference, CandidatesSwitched
+from app.domain.limits import MOST_PAGE_CELLS
 from app.domain.predictions import Prediction
 from app.domain.studies import Study
 from app.modelling.predicting import Predictions
@@ -22,7 +24,6 @@ from app.storage import ledger
 from app.storage.candidate_set import CandidateSet
 
 ROWS_AT_ONCE = 2_000
-MOST_CELLS = 1_000_000  # in one page
 _CONDITION = re.compile(r"(?P<column>.+?)(?P<sign>>=|<=|=|<|>)(?P<value>.*)", re.DOTALL)
 _SIGNS = {"=": eq, "<": lt, ">": gt, "<=": le, ">=": ge}
 
@@ -82,6 +83,12 @@ def read_page(
     return CandidatePage(len(matching), candidates.read(shown), predicted)
 
 
+def page_cells(connection: Connection, actor: Actor, name: str, query: CandidateQuery) -> int:
+    """How many cells a page may have."""
+    study = studies.find(connection, actor, name)
+    return min(_rows_of_a_page(study, query.limit), study.candidates) * len(study.columns)
+
+
 def table_rows(
     connection: Connection,
     actor: Actor,
@@ -99,6 +106,7 @@ def table_rows(
     predicted = {} if predictions is None else predictions.columns()
     yield ["key", *features, *attributes, "available", "reason", *predicted]
     for start in range(0, len(matching), ROWS_AT_ONCE):
+        check_deadline()
         for candidate in candidates.read(matching[start : start + ROWS_AT_ONCE]):
             cells = [*candidate.features.values(), *candidate.attributes.values()]
             numbers = [array[candidate.number].item() for array in predicted.values()]
@@ -107,7 +115,7 @@ def table_rows(
 
 def _rows_of_a_page(study: Study, limit: int) -> int:
     """A page is whole in memory, about 160 bytes per cell, so with many columns it is shorter than requested."""
-    return min(limit, max(1, MOST_CELLS // max(1, len(study.columns))))
+    return min(limit, max(1, MOST_PAGE_CELLS // max(1, len(study.columns))))
 
 
 def _find(connection: Connection, resources: Resources, study: Study, key: str) -> Candidate:
@@ -128,6 +136,7 @@ def _matching(candidates: CandidateSet, study: Study, query: CandidateQuery, pre
         off[list(candidates.unavailable)] = True
         meets &= ~off if query.available else off
     for condition in query.where:
+        check_deadline()
         meets &= _meets(candidates, study, condition)
     numbers = np.flatnonzero(meets)
     if query.search:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.compute.ledger_states import LedgerPrefix
+from app.deadline import check_deadline
 from app.domain.access import Actor
 from app.domain.batches import AskRequest, BatchSize, Draft
 from app.domain.clock import now
@@ -16,6 +17,7 @@ from app.domain.errors import Conflict, Finding, Invalid, Overloaded, Refusal, S
 from app.domain.events import Basis, BatchIssued
 from app.domain.studies import Configuration
 from app.failpoints import reach
+from app.fair_threads import Job
 from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
@@ -30,23 +32,25 @@ RenderBatch = Callable[[BatchDetails], Answer]
 
 def ask(
     resources: Resources, tx: WriteTransactions, name: str, request: AskRequest, answer: RenderBatch
-) -> Future[Answer]:
-    """The worker's open batch, or a new one; the computation goes on even if nobody waits for it."""
+) -> Job[Answer]:
+    """The worker's open batch, or a new one; the computation goes on as long as somebody wants it."""
     study = tx.read_unless_answered(studies.find, name)
     if isinstance(study, Answer):
         return _completed(study)
     asked_as = (tx.actor.key.id, tx.token, tx.fingerprint) if tx.token else None
-    return resources.jobs.start((study.id, request.worker, asked_as), _run, resources, tx, name, request, answer)
+    job = (study.id, request.worker, asked_as)
+    return resources.jobs.start(tx.actor.key.id, job, _run, resources, tx, name, request, answer)
 
 
-def _completed(answer: Answer) -> Future[Answer]:
+def _completed(answer: Answer) -> Job[Answer]:
     future: Future[Answer] = Future()
     future.set_result(answer)
-    return future
+    return Job(future)
 
 
 def _run(resources: Resources, tx: WriteTransactions, name: str, request: AskRequest, answer: RenderBatch) -> Answer:
     for _ in range(ATTEMPTS):
+        check_deadline()
         try:
             basis = tx.read(_read_basis, resources, name, request.worker)
             if basis is None:
@@ -163,7 +167,7 @@ def _save_snapshot(resources: Resources, prefix: LedgerPrefix) -> None:
     if not resources.models.is_worth_saving(prefix.study_id):
         return
     try:
-        resources.snapshots.start(prefix.study_id, _try_to_save, resources, prefix)
+        resources.snapshots.start(f"study {prefix.study_id}", prefix.study_id, _try_to_save, resources, prefix)
     except Overloaded:
         structlog.get_logger().info("snapshot postponed", study=prefix.study_id)
 

@@ -52,7 +52,7 @@ def import_archive(
         archive = read_archive(path, settings.max_body_bytes * MOST_EXPANSION, resources.signer, trusted)
         if archive.signature not in VERIFIED and not accept_unverified:
             raise UnverifiedArchive
-        limits = Limits(rows=settings.max_candidates, columns=settings.max_columns)
+        limits = Limits(rows=settings.max_candidates, columns=settings.max_columns, cells=settings.max_cells)
         check_story(archive.entries, archive.arrays, limits)
         return _store(resources, tx, archive, answer)
     except Impossible as error:

@@ -10,8 +10,8 @@ from app.domain.candidates import BlockArrays, CandidateBlock
 from app.domain.errors import CandidatesExist, CandidatesInUse, Conflict, Finding, InvalidCandidates, Overloaded
 from app.domain.events import CandidatesAdded, CandidatesUploaded
 from app.domain.studies import Study
-from app.modelling.engine_settings import model_warnings
-from app.services.intake.limits import Limits
+from app.modelling.engine_settings import check_features, model_warnings
+from app.services.intake.limits import Limits, check_size
 from app.services.intake.table import CandidateTable
 from app.services.intake.uploads import Upload, read_table
 from app.services.resources import Resources
@@ -90,7 +90,9 @@ def append(
 
 def check(resources: Resources, body: Upload) -> CandidateTable:
     """Parse a list, with everything that is worth a warning; nothing is stored."""
-    table = read_table(body, _limits(resources))
+    limits = _limits(resources)
+    table = read_table(body, limits)
+    check_features(table.columns, len(table), len(table), limits.cells)
     return replace(table, warnings=(*table.warnings, *model_warnings(table.columns, table.numbers, table.codes)))
 
 
@@ -145,9 +147,12 @@ def _refuse_clashes(
     connection: Connection, _actor: Actor, resources: Resources, study: Study, table: CandidateTable
 ) -> None:
     """A key names one candidate; and either all candidates have keys of their own, or none has."""
-    most = resources.settings.max_candidates
-    if study.candidates + len(table) > most:
+    most, limits, rows = resources.settings.max_candidates, _limits(resources), study.candidates + len(table)
+    if rows > most:
         raise InvalidCandidates([Finding("too-many-rows", f"The study would have more than {most} candidates.")])
+    check_size(rows, len(table.columns), limits)
+    first_rows = next((block.rows for block in blocks(connection, study)), len(table))
+    check_features(table.columns, first_rows, rows, limits.cells)
     existing = CandidateSet(connection, resources.arrays, study)
     if not len(existing):
         return
@@ -178,4 +183,5 @@ def _store_arrays(resources: Resources, table: CandidateTable) -> BlockArrays:
 
 
 def _limits(resources: Resources) -> Limits:
-    return Limits(rows=resources.settings.max_candidates, columns=resources.settings.max_columns)
+    settings = resources.settings
+    return Limits(rows=settings.max_candidates, columns=settings.max_columns, cells=settings.max_cells)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.engine.auto import Encoding, FeatureColumn, learn_encoding
+from app.engine.auto.encoding import SIGNATURE, most_levels
 from tests.engine.auto.strategies import Table, tables
 
 NO_CODES = np.zeros((3, 0), dtype=np.int32)
@@ -129,3 +130,28 @@ def test_the_order_of_the_candidates_changes_nothing(order: list[int]) -> None:
     X = learn_encoding(columns, numbers, codes).apply(numbers, codes)
     moved = learn_encoding(columns, numbers[order], codes[order]).apply(numbers[order], codes[order])
     np.testing.assert_array_equal(moved, X[order])
+
+
+def test_a_text_with_too_many_levels_for_columns_of_their_own_gets_signatures() -> None:
+    """10,000 levels of 100,000 candidates filled 8 GB."""
+    rows, levels = 4_000, 3_000
+    codes = (np.arange(rows) % levels).astype(np.int32)[:, None]
+    column = FeatureColumn("catalyst", "text", tuple(f"L{level}" for level in range(levels)))
+    encoding = learn_encoding([column], np.empty((rows, 0)), codes)
+    X = encoding.apply(np.empty((rows, 0)), codes)
+    assert X.shape == (rows, SIGNATURE) == (rows, len(encoding.layout.roles))
+    assert len(encoding.layout.texts) == 1
+    assert Encoding.build(encoding.describe()) == encoding
+    assert np.allclose((X**2).sum(axis=1), 1.0)
+    assert (X[0] == X[levels]).all()  # the same text
+    distances = ((X[:500, None] - X[None, :500]) ** 2).sum(axis=2)[~np.eye(500, dtype=bool)]
+    assert abs(distances.mean() - 2.0) < 0.01
+    assert distances.std() < 0.27
+    assert distances.min() > 0.5
+
+
+def test_as_many_levels_as_fit_keep_columns_of_their_own() -> None:
+    rows, levels = 3_000, 3_000
+    codes = np.arange(rows, dtype=np.int32)[:, None]
+    column = FeatureColumn("catalyst", "text", tuple(f"L{level}" for level in range(levels)))
+    assert len(learn_encoding([column], np.empty((rows, 0)), codes).layout.roles) == levels == most_levels(rows) - 333

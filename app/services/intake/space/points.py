@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import prod
 
 import numpy as np
 
 from app.arrays import FloatArray, IndexArray
+from app.deadline import check_deadline
 from app.services.intake.findings import Findings, refuse
 from app.services.intake.limits import Limits
 from app.services.intake.space.axes import Axis, FiniteAxis, readable_size
@@ -50,6 +52,7 @@ def _enumerate(axes: Sequence[FiniteAxis], rules: Rules, limits: Limits) -> Floa
     allowed = 0
     rows = _block_rows(len(axes))
     for start in range(0, size, rows):
+        check_deadline()
         points = _points_at(axes, np.arange(start, min(start + rows, size)))
         blocks.append(points[rules.allow(points)])
         allowed += len(blocks[-1])
@@ -90,16 +93,19 @@ def _choose(points: FloatArray, sample: int, seed: int, findings: Findings) -> F
 def _draw_distinct(space: Space, sample: int, limits: Limits) -> FloatArray:
     """Draw points of the whole space; take the distinct ones that are allowed, in the order drawn."""
     bits = np.random.PCG64(space.seed)  # numpy guarantees its raw stream, but not that of its distributions
-    distinct: dict[bytes, None] = {}
+    seen: set[bytes] = set()  # hashes: the points themselves may be a hundred times as long
+    distinct: list[FloatArray] = []
     rows = _block_rows(len(space.axes))
     for _ in range(0, limits.draws, rows):
+        check_deadline()
         points = _draw(space, rows, bits)
-        for point in points[space.rules.allow(points)]:
-            distinct.setdefault(point.tobytes())
-        if len(distinct) >= sample:
-            return _points_from(list(distinct)[:sample], len(space.axes))
+        points = points[space.rules.allow(points)]
+        new = np.array([_is_new(point, seen) for point in points], dtype=bool)
+        distinct.append(points[new])
+        if len(seen) >= sample:
+            return np.concatenate(distinct)[:sample]
     message = (
-        f"Of {limits.draws:,} points drawn, {len(distinct):,} are distinct and meet the rules: fewer than `sample`."
+        f"Of {limits.draws:,} points drawn, {len(seen):,} are distinct and meet the rules: fewer than `sample`."
         " Relax the rules, narrow the ranges, or give a `step` to each parameter of an `equals` constraint."
     )
     raise refuse("sample-starved", message, pointer="/sample")
@@ -112,8 +118,11 @@ def _draw(space: Space, rows: int, bits: np.random.PCG64) -> FloatArray:
     return np.column_stack(columns) + 0.0  # + 0.0 turns −0.0 into 0.0, which is the same point
 
 
-def _points_from(rows: list[bytes], width: int) -> FloatArray:
-    return np.frombuffer(b"".join(rows), dtype="<f8").reshape(-1, width).copy()
+def _is_new(point: FloatArray, seen: set[bytes]) -> bool:
+    """Whether a point was not seen before; now it is."""
+    digest, known = blake2b(point.tobytes(), digest_size=16).digest(), len(seen)
+    seen.add(digest)
+    return len(seen) > known
 
 
 def _block_rows(width: int) -> int:

@@ -1,0 +1,39 @@
+"""The memory of requests in progress: what they will take is reserved before they take it.
+
+A request says how much it will need, by the bytes that arrived or the cells that were asked for. If others hold too
+much already, it is refused and can be sent again. A request that needs more than there is at all runs alone: how large
+it may be is decided by the limits of its kind, such as the cells of a list.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from app.domain.errors import Overloaded
+
+PER_TABLE_BYTE = 10  # a table is held as text, as columns and as arrays
+PER_SPREADSHEET_BYTE = 40  # its file is compressed
+PER_ARCHIVE_BYTE = 10
+PER_CELL = 400  # of a page: the value, its shape and its JSON
+
+
+class MemoryBudget:
+    """So many bytes for all requests of this process together."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._reserved = 0
+        self._lock = Lock()
+
+    @contextmanager
+    def reserve(self, size: int) -> Iterator[None]:
+        """Hold so many bytes for as long as the block lasts, or refuse the request."""
+        with self._lock:
+            if self._reserved and self._reserved + size > self._most_bytes:
+                raise Overloaded("Other requests take the memory that this one needs. Try again.", retry_after=2)
+            self._reserved += size
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._reserved -= size

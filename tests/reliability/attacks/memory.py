@@ -1,0 +1,127 @@
+"""Requests that are small to send and large to expand. Each is sent once, and gives the answer's status."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import httpx
+
+from tests.reliability.attacks.watching import CSV
+
+JSON = {"Content-Type": "application/json"}
+Attack = Callable[[httpx.Client], httpx.Response]
+
+
+def _report(client: httpx.Client, content: bytes, headers: dict[str, str]) -> httpx.Response:
+    return client.post("/studies/honest/observations", params={"dry_run": True}, content=content, headers=headers)
+
+
+def space_of_100_axes(client: httpx.Client) -> httpx.Response:
+    """A few kilobytes that describe a hundred million cells."""
+    parameters = {f"p{number}": {"low": 0, "high": 1} for number in range(100)}
+    return client.post("/candidates/check", json={"parameters": parameters, "sample": 500_000})
+
+
+def space_within_the_limits(client: httpx.Client) -> httpx.Response:
+    parameters = {f"p{number}": {"low": 0, "high": 1} for number in range(100)}
+    return client.post("/candidates/check", json={"parameters": parameters, "sample": 150_000})
+
+
+def sheet_of_line_feeds(client: httpx.Client) -> httpx.Response:
+    return _report(client, b"key,value\n" + b"\n" * 20_000_000, CSV)
+
+
+def sheet_of_one_header(client: httpx.Client) -> httpx.Response:
+    """A header of a million columns of one name."""
+    return _report(client, b"key," * 1_000_000 + b"value\n", CSV)
+
+
+def json_of_objects(client: httpx.Client) -> httpx.Response:
+    return _report(client, b'{"observations":[' + b"{}," * 11_000_000 + b"{}]}", JSON)
+
+
+def json_within_the_limits(client: httpx.Client) -> httpx.Response:
+    """As many small objects as are read at all, each of which is a mistake."""
+    return _report(client, b'{"observations":[' + b"{}," * 199_000 + b"{}]}", JSON)
+
+
+def members_without_end(client: httpx.Client) -> httpx.Response:
+    """An object whose every member is unknown, and is compared with all that are known."""
+    return client.put("/studies/other", content=_members(), headers=JSON)
+
+
+@cache
+def _members() -> bytes:
+    return json.dumps({f"m{number}": 0 for number in range(400_000)}).encode()
+
+
+def manifest_of_gigabytes(client: httpx.Client) -> httpx.Response:
+    """A small zip file with a manifest of 1.5 GB."""
+    return client.post("/archives", content=_bomb("manifest.json", 1500), headers={"Content-Type": "application/zip"})
+
+
+def ledger_of_gigabytes(client: httpx.Client) -> httpx.Response:
+    """As many events as a manifest announces, in a small zip file."""
+    return client.post("/archives", content=_bomb("ledger.jsonl", 1500), headers={"Content-Type": "application/zip"})
+
+
+@cache
+def _bomb(name: str, megabytes: int) -> bytes:
+    file = io.BytesIO()
+    manifest = {"format": 1, "study": "bomb", "events": 10**9, "head": "0" * 64}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        if name != "manifest.json":
+            archive.writestr("manifest.json", json.dumps(manifest))
+        with archive.open(name, "w", force_zip64=True) as member:
+            for _ in range(megabytes):
+                member.write(b" " * 2**20)
+    return file.getvalue()
+
+
+def page_of_10000_wide_candidates(client: httpx.Client) -> httpx.Response:
+    """2,000 columns, all that there are."""
+    if client.get("/studies/wide").status_code == 404:
+        client.put("/studies/wide", json={}).raise_for_status()
+        client.put("/studies/wide/candidates", content=_wide(), headers=CSV).raise_for_status()
+    return client.get("/studies/wide/candidates", params={"limit": 10_000})
+
+
+@cache
+def _wide() -> bytes:
+    columns, rows = 2_000, 1_000
+    lines = (f"K{row}," + ",".join([str(row % 7)] * columns) for row in range(rows))
+    return "\n".join([",".join(["key", *(f"c{n}" for n in range(columns))]), *lines, ""]).encode()
+
+
+def ask_with_10000_levels(client: httpx.Client) -> httpx.Response:
+    """A text of 10,000 levels in 100,000 candidates."""
+    if client.get("/studies/levels").status_code == 404:
+        client.put("/studies/levels", json={}).raise_for_status()
+        client.put("/studies/levels/candidates", content=_levels(), headers=CSV).raise_for_status()
+    return client.post("/studies/levels/batches", json={"worker": "w", "max_size": 2, "wait": 300})
+
+
+@cache
+def _levels() -> bytes:
+    rows = "".join(f"K{number},L{number % 10_000},{number % 97}\n" for number in range(100_000))
+    return f"key,catalyst,x\n{rows}".encode()
+
+
+# In MiB of the whole process, which has 170 at rest.
+LIMITS: Mapping[Attack, int] = {
+    space_of_100_axes: 512,
+    sheet_of_line_feeds: 512,
+    json_of_objects: 512,
+    manifest_of_gigabytes: 512,
+    ledger_of_gigabytes: 512,
+    sheet_of_one_header: 512,
+    json_within_the_limits: 512,
+    members_without_end: 512,
+    space_within_the_limits: 1024,
+    page_of_10000_wide_candidates: 1024,
+    ask_with_10000_levels: 1024,
+}
+AT_ONCE = 8
+MOST_TOGETHER = 1536  # MiB, when several are sent at the same time

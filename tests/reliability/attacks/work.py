@@ -1,0 +1,101 @@
+"""Requests that keep threads busy, and clients that leave. Each gives what was found wrong."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from time import perf_counter, sleep
+
+import httpx
+
+from tests.reliability.attacks.watching import CSV, MOST_SECONDS, Target
+
+WORK_SECONDS = 15  # the deadline of long work on the attacked server: longer than others wait for a thread
+BATCH_SECONDS = 6  # in which a batch would be computed for a client that has left
+SLACK_SECONDS = 15  # for a thread to notice, and for a busy machine
+CROWD = 16  # more than there are threads for long work
+LEFT_AFTER = 0.4  # seconds
+ROWS = 30_000
+# Rounding each number to twelve digits takes a while: about a minute in all.
+SLOW = {"parameters": {f"p{n}": {"low": 1, "high": 9, "scale": "log"} for n in range(100)}, "sample": 150_000}
+
+
+def begin(server: Target) -> None:
+    """A study whose first batch takes seconds."""
+    with server.client() as client:
+        if client.get("/studies/slow").status_code == 404:
+            client.put("/studies/slow", json={}).raise_for_status()
+            rows = "".join(f"K{number},L{number % 3000},{number % 97},{number % 89}\n" for number in range(ROWS))
+            content = f"key,catalyst,x,y\n{rows}"
+            client.put("/studies/slow/candidates", content=content, headers=CSV).raise_for_status()
+
+
+def one_key_with_all_its_work(server: Target) -> list[str]:
+    """One key sends more long work than there are threads; another key's long read is answered all the same."""
+    with _crowd(server):
+        sleep(2)
+        return _long_read(server)
+
+
+def longest_filters(server: Target) -> list[str]:
+    """Filters of as many conditions as are allowed, from many clients of one key."""
+    where = {"where": ["catalyst=L7"] * 20, "limit": 10_000}
+
+    def send(_number: int) -> int:
+        with server.client() as client:
+            return client.get("/studies/slow/candidates", params=where).status_code
+
+    with ThreadPoolExecutor(CROWD) as pool:
+        sent = [pool.submit(send, number) for number in range(CROWD)]
+        found = _long_read(server)
+        return found + [f"a filter was answered {s}" for s in (one.result() for one in sent) if s not in (200, 503)]
+
+
+def work_beyond_its_deadline(server: Target) -> list[str]:
+    """Work that takes a minute is given up after its seconds."""
+    started = perf_counter()
+    with server.client() as client:
+        answer = client.post("/candidates/check", json=SLOW)
+    took, code = perf_counter() - started, answer.json().get("code")
+    found = [] if (answer.status_code, code) == (503, "computation-too-long") else [f"answered {answer.status_code}"]
+    return found + ([f"answered after {took:.1f} s"] if took > WORK_SECONDS + SLACK_SECONDS else [])
+
+
+def clients_that_leave(server: Target) -> list[str]:
+    """Asks of clients that leave at once: none of them gets a batch, and the next ask is answered."""
+    with server.client() as client:
+        before = len(client.get("/studies/slow/batches").json()["batches"])
+    for number in range(4):
+        with server.client(LEFT_AFTER) as client, suppress(httpx.TimeoutException):
+            client.post("/studies/slow/batches", json={"worker": f"leaver-{number}", "max_size": 300, "wait": 60})
+    sleep(BATCH_SECONDS)
+    with server.client() as client:
+        issued = len(client.get("/studies/slow/batches").json()["batches"]) - before
+    return [f"{issued} batches were computed for clients that had left"] if issued else []
+
+
+@contextmanager
+def _crowd(server: Target) -> Iterator[None]:
+    """Clients of one key that send slow work, and leave when the block ends."""
+    client = server.client(3 * MOST_SECONDS)
+
+    def send(_number: int) -> None:
+        with suppress(httpx.HTTPError, RuntimeError):
+            client.post("/candidates/check", json=SLOW)
+
+    with ThreadPoolExecutor(CROWD) as pool:
+        for number in range(CROWD):
+            pool.submit(send, number)
+        try:
+            yield
+        finally:
+            client.close()
+
+
+def _long_read(server: Target) -> list[str]:
+    """What is wrong with the answer to an honest reader."""
+    with server.honest(3 * MOST_SECONDS) as client:
+        status = client.get("/studies/honest/candidates").status_code
+    return [] if status == 200 else [f"another key's long read was answered {status}"]
+
+
+ATTACKS = (one_key_with_all_its_work, clients_that_leave, work_beyond_its_deadline, longest_filters)

@@ -1,0 +1,52 @@
+"""Promise 26: no client takes the time of the others: work has a deadline, ends when nobody waits, and is shared."""
+
+from functools import partial
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from tests.reliability import fleet
+from tests.reliability.attacks.watching import MOST_SECONDS, target, watched
+from tests.reliability.attacks.work import ATTACKS, WORK_SECONDS, begin
+from tests.reliability.planting import planted_in_servers
+from tests.reliability.promise import Budget, Count, Promise, on_each_database
+
+SETTINGS = {"NEXTBATCH_MAX_REQUESTS_PER_SECOND": "0", "NEXTBATCH_WORK_SECONDS": str(WORK_SECONDS)}
+BUGS = ("one key on every thread", "work for clients that left")
+
+
+def _prove(budget: Budget, seed: int, address: str) -> Count:
+    random, violations, figures = Random(seed), list[str](), dict[str, float]()
+    cases = 0
+    with TemporaryDirectory() as folder, fleet.running(address, Path(folder), 1, **SETTINGS) as servers:
+        server = target(servers)
+        begin(server)
+        for case in budget:
+            attack = ATTACKS[case] if case < len(ATTACKS) else random.choice(ATTACKS)
+            name = attack.__name__.replace("_", " ")
+            with watched(server) as watch:
+                violations += [f"{name}: {found}" for found in attack(server)]
+            lost = sum(seconds > MOST_SECONDS for seconds in watch.reports)
+            violations += [f"{name}: {lost} of {len(watch.reports)} honest reports were lost"] if lost else []
+            label = f"an honest report during {name} answered (p99)"
+            figures[label] = max(figures.get(label, 0.0), min(watch.p99, 999))
+            cases = case + 1
+        violations += servers.bugs()
+    return Count(cases, tuple(violations), slowest=figures)
+
+
+PROMISE = Promise(
+    number=26,
+    words="One client cannot take the time",
+    tested=(
+        "One key sends more long work than there are threads, the longest filters, work beyond its deadline, and asks "
+        "whose clients leave: another key's long reads and reports are answered meanwhile, the deadline is kept, and "
+        "nothing is computed for those who left."
+    ),
+    unit="attacks",
+    full=400,
+    prove=on_each_database(_prove),
+    teeth={bug: partial(planted_in_servers, bug) for bug in BUGS},
+    short=2,
+    share=1.0,
+)
