@@ -4,6 +4,7 @@ import pytest
 
 from app.domain.limits import MOST_PAGE_CELLS
 from app.services.resources import Resources
+from app.services.use_cases import events
 from tests.api.conftest import problem
 from tests.api.lab import Lab
 from tests.conftest import on_sqlite
@@ -62,3 +63,17 @@ def test_a_list_has_a_limited_number_of_features(lab: Lab, resources: Resources)
     refused = lab.client.post(path, content="key,t\nA1,L1\nA2,L2\nA3,L3\nA4,L4\nA5,L5\nA6,L6\n", headers=csv)
     problem(refused, 422, "invalid-candidates")
     assert refused.json()["errors"][0]["code"] == "too-many-features"
+
+
+def test_a_page_of_events_has_a_limited_number_of_bytes(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An event may hold 32 MB, and a page a thousand of them."""
+    monkeypatch.setattr(events, "MOST_PAGE_BYTES", 200)
+    lab.begin().work(2, max_size=2)
+    shown, after, pages = [], 0, 0
+    while after is not None:
+        page = lab.get("events", after=after, limit=1000)
+        shown += [event["seq"] for event in page["events"]]
+        after, pages = page["next"], pages + 1
+    assert shown == list(range(1, len(shown) + 1))
+    assert len(shown) == lab.client.post(f"{lab.path}/verify").json()["events"]
+    assert pages > 2

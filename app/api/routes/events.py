@@ -34,9 +34,8 @@ def list_events(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> EventPage:
     page = tx.read(events.list_events, study, after, limit)
-    return EventPage(
-        events=tuple(event_out(listed) for listed in page), next=page[-1].entry.seq if len(page) == limit else None
-    )
+    following = page[-1].entry.seq if page and (len(page) == limit or not page[-1].is_last) else None
+    return EventPage(events=tuple(event_out(listed) for listed in page), next=following)
 
 
 def beginning(

@@ -38,6 +38,7 @@ from app.services.intake.csv_writing import csv_text
 from app.services.intake.sheet_columns import SheetShape
 from app.services.intake.sheet_reading import read_rows, read_sheet
 from app.services.intake.xlsx import XLSX, write_xlsx, xlsx_rows
+from app.services.memory import PER_TABLE_BYTE
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import observations, studies
 from app.services.use_cases.observations import Revision, UploadRetraction
@@ -88,6 +89,7 @@ async def get_reports(
     study: Name,
     body: Sent,
     tx: CanSendReports,
+    resources: ResourcesDep,
     run_long: RunLong,
     map: Annotated[  # noqa: A002
         list[str], Query(description="A sheet's column under the lab's own name, as `Ausbeute=value`.")
@@ -96,7 +98,8 @@ async def get_reports(
     """The reports of a body, as JSON or as a sheet; or the answer that the same request got before."""
     if body.json is not None:
         return _json_reports(body)
-    return await run_long(partial(_reports, study, body, tx, _renamed(map)))
+    with resources.memory.reserve(PER_TABLE_BYTE * sum(path.stat().st_size for path in body.files.values())):
+        return await run_long(partial(_reports, study, body, tx, _renamed(map)))
 
 
 def _renamed(pairs: list[str]) -> dict[str, str]:

@@ -8,7 +8,6 @@ from app.domain.errors import DuplicateMember, Finding, Invalid, JsonLimits, Mal
 from app.domain.limits import MOST_JSON_MEMBERS, MOST_JSON_VALUES
 
 MOST_LEVELS = 32
-BYTES_PER_VALUE = 100
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.?)*+"?', re.DOTALL)  # one that is not closed goes on to the end: linear time
 
 
@@ -30,11 +29,6 @@ def values_in(body: bytes) -> int:
     """How many values a JSON text has at most, counted without reading it: 3 bytes can become an object of 64."""
     values = _marks(body)
     return values if values <= MOST_JSON_VALUES else _marks(_TEXT.sub(b"", body))
-
-
-def memory_for(body: bytes) -> int:
-    """The bytes of memory that reading a JSON text takes, about."""
-    return 2 * len(body) + BYTES_PER_VALUE * values_in(body)
 
 
 def _marks(text: bytes) -> int:

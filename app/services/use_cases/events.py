@@ -28,6 +28,7 @@ from app.domain.events import (
     StudyImported,
 )
 from app.domain.ledger import LedgerEntry, first_break
+from app.domain.limits import MOST_PAGE_BYTES
 from app.services.use_cases import studies
 from app.services.use_cases.access import must_be_alive
 from app.storage import keys, ledger
@@ -40,12 +41,20 @@ class ListedEntry:
 
     entry: LedgerEntry
     origin: str | None  # the server where it was recorded, if not this one
+    is_last: bool = False  # of the ledger
 
 
 def list_events(connection: Connection, actor: Actor, name: str, after: int, limit: int) -> list[ListedEntry]:
+    """A page of the ledger; shorter than `limit` if its events are long."""
     study = studies.find(connection, actor, name)
-    entries = ledger.read(connection, study.id, after, limit)
-    return [ListedEntry(entry, study.origin_of(entry.seq)) for entry in entries]
+    page: list[ListedEntry] = []
+    size = 0
+    for entry in ledger.read(connection, study.id, after, limit):
+        size += len(entry.payload)
+        if page and size > MOST_PAGE_BYTES:
+            break
+        page.append(ListedEntry(entry, study.origin_of(entry.seq), is_last=entry.seq == study.seq))
+    return page
 
 
 def follow(connection: Connection, actor: Actor, name: str, after: int, limit: int) -> list[ListedEntry]:
