@@ -20,7 +20,7 @@ from app.services.intake.table import CandidateTable, fit_to_columns
 from app.services.intake.xlsx import XLSX, xlsx_as_csv
 from app.services.memory import PER_SPREADSHEET_BYTE, PER_TABLE_BYTE
 
-JSON_LIST_MEMORY = 16 * 2**20
+SPACE_MEMORY = 384 * 2**20  # whatever a space describes: how many points it has is known only once they are made
 _COMPRESSED = (XLSX, "application/vnd.apache.parquet")
 
 
@@ -42,7 +42,7 @@ class Upload:
         files = [path for path in (self.path, self.keys) if path is not None]
         size = sum(path.stat().st_size for path in files)
         if self.media_type == "application/json":
-            return max(JSON_LIST_MEMORY, PER_TABLE_BYTE * size)
+            return max(PER_TABLE_BYTE * size, SPACE_MEMORY if b'"parameters"' in self.path.read_bytes() else 0)
         return size * (PER_SPREADSHEET_BYTE if self.media_type in _COMPRESSED else PER_TABLE_BYTE)
 
 
