@@ -23,6 +23,7 @@ from app.api.routes import (
     candidates,
     checking,
     events,
+    heads,
     keys,
     observations,
     operations,
@@ -39,7 +40,7 @@ from app.settings import Settings
 # In the order in which people read of them.
 ROUTES = (
     *(studies, candidates, checking, batches, observations, reading),
-    *(events, archives, keys, operations, session, page),
+    *(events, heads, archives, keys, operations, session, page),
 )
 
 # By default a busy thread holds the interpreter for 5 ms. With many such threads the event loop hardly got a turn.

@@ -1,5 +1,6 @@
 """Every setting of the server, read once from NEXTBATCH_* and frozen. docs/settings.md lists them."""
 
+from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal
@@ -107,6 +108,14 @@ class Settings(BaseSettings):
     @property
     def database_address(self) -> str:
         return self.database_url or f"sqlite:///{self.data / 'nextbatch.sqlite3'}"
+
+    @property
+    def heads_file(self) -> Path:
+        """Where the newest heads are remembered: beside a SQLite database, else in the data folder."""
+        address = self.database_address
+        if address.startswith("sqlite:///"):
+            return Path(f"{address.removeprefix('sqlite:///').partition('?')[0]}-heads")
+        return self.data / f"heads-{sha256(address.rpartition('@')[2].encode()).hexdigest()[:12]}"
 
     @property
     def admin_key_file(self) -> Path:

@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
-from app.cli import bench, checking, copies, keys, serving, studies
+from app.cli import bench, checking, copies, keys, local, serving, studies
 from app.cli.demo.command import demo
 from app.cli.printing import console
 from app.domain.errors import Refusal
@@ -43,6 +43,7 @@ _PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "The bench": {"ask": bench.ask, "report": bench.report},
     "Checks and copies": {
         "verify": checking.verify,
+        "heads": checking.save_heads,
         "replay": checking.replay,
         "export": copies.export_study,
         "import": copies.import_study,
@@ -53,6 +54,7 @@ _PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "healthcheck": serving.healthcheck,
         "backup": copies.backup,
         "restore": copies.restore,
+        "rebuild": local.rebuild,
         "demo": demo,
     },
 }

@@ -1,28 +1,88 @@
 """Checks from the command line. The exit code is 4 if a check finds something."""
 
+import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.progress import track
 
 from app.cli.printing import console, errors, print_json, spinner
-from app.cli.remote import AsJson, KeyOption, StudyName, Url, open_study
-from nextbatch import Replayed
+from app.cli.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
+from nextbatch import Difference, HeadsChecked, Replayed, Verified
 
 FOUND_SOMETHING = 4
 
+HeadsOption = Annotated[
+    Path | None,
+    typer.Option("--heads", help="Heads that `nextbatch heads` or `backup` wrote.", exists=True, dir_okay=False),
+]
 
-def verify(study: StudyName, url: Url = None, key: KeyOption = None, as_json: AsJson = False) -> None:
-    """Check every hash of a study's ledger."""
-    with open_study(study, url, key) as opened, spinner("Checking the ledger"):
-        verified = opened.verify()
+
+def verify(
+    study: Annotated[str | None, typer.Argument(help="The study; by default all that the key may see.")] = None,
+    heads: HeadsOption = None,
+    url: Url = None,
+    key: KeyOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check every hash of the ledger, everything that is derived from it, and heads that were kept elsewhere."""
+    with connect(url, key) as client, spinner("Checking the ledger"):
+        names = [study] if study else [listed.name for listed in client.studies()]
+        results = {name: client.study(name).verify() for name in names}
+        checked = client.check_heads(json.loads(heads.read_text())) if heads else None
     if as_json:
-        print_json(verified)
-    elif verified.sound:
-        console.print(f"All {verified.events} events are intact. The last hash is {verified.head[:12]}.")
+        print_json(results[study] if study else list(results.values()))
     else:
-        errors.print(f"[bold red]Event {verified.broken_at} of {verified.events} was altered.[/]")
-    raise typer.Exit(0 if verified.sound else FOUND_SOMETHING)
+        for name, verified in results.items():
+            _print_verified(name, verified)
+    if checked is not None:
+        _print_checked(checked)
+    sound = all(verified.sound for verified in results.values()) and (checked is None or checked.kept)
+    raise typer.Exit(0 if sound else FOUND_SOMETHING)
+
+
+def save_heads(
+    file: Annotated[Path | None, typer.Argument(help="The file to write; by default they are printed.")] = None,
+    url: Url = None,
+    key: KeyOption = None,
+) -> None:
+    """Print or save the newest hash of every ledger, signed, to be kept elsewhere and given to `verify --heads`."""
+    if file is not None and file.exists():
+        raise FileExistsError(f"{file} exists already; nothing was overwritten. Choose another name.")
+    with connect(url, key) as client:
+        text = json.dumps(client.heads(), indent=1) + "\n"
+    if file is None:
+        console.file.write(text)
+    else:
+        file.write_text(text)
+        console.print(f"The heads are in {file}. Keep it on another machine.")
+
+
+def _print_verified(name: str, verified: Verified) -> None:
+    if verified.sound:
+        console.print(f"{name}: all {verified.events} events are intact. The last hash is {verified.head[:12]}.")
+    elif verified.broken_at is not None:
+        errors.print(f"[bold red]{name}: event {verified.broken_at} of {verified.events} was altered.[/]")
+    else:
+        _print_differences(name, verified.differences)
+
+
+def _print_checked(checked: HeadsChecked) -> None:
+    signer = "this server" if checked.signature == "own" else "another server"
+    for check in checked.checks:
+        if check.state != "kept":
+            errors.print(f"[bold red]{check}[/]")
+    if checked.kept:
+        console.print(f"All {len(checked.checks)} heads, signed by {signer}, are kept.")
+
+
+def _print_differences(name: str, differences: Sequence[Difference]) -> None:
+    errors.print(f"[bold red]{name}: the ledger is intact, but other tables do not say what it says:[/]")
+    for difference in differences:
+        errors.print(f"  {difference}", markup=False)
+    errors.print("`nextbatch rebuild` makes these tables anew. Damaged arrays need a backup.")
 
 
 def replay(

@@ -1,5 +1,7 @@
 """Copies: a study as an archive, or the whole database."""
 
+import json
+import zipfile
 from pathlib import Path
 from typing import Annotated
 
@@ -8,10 +10,12 @@ from rich.progress import Progress
 
 from app.cli.printing import console, errors, file_size, print_json, spinner
 from app.cli.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
+from app.domain.clock import now
 from app.settings import Settings
 from nextbatch.display import plural
 
 Target = Annotated[Path, typer.Argument(help="The file to write; it must not exist.", dir_okay=False)]
+SHOWN = 20  # heads that a backup prints; the file has them all
 Source = Annotated[Path, typer.Argument(help="The file to read.", exists=True, dir_okay=False)]
 
 
@@ -21,6 +25,9 @@ def export_study(study: StudyName, file: Target, url: Url = None, key: KeyOption
     with open_study(study, url, key) as opened, spinner("Exporting"):
         opened.export(file)
     console.print(f"Study {study} is exported to {file} ({file_size(file)}).")
+    with zipfile.ZipFile(file) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    console.print(f"Its head: event {manifest['events']}, {manifest['head']}", soft_wrap=True)
 
 
 def import_study(
@@ -52,14 +59,45 @@ def backup(file: Target) -> None:
             Settings().database_address, file, lambda done, total: bars.update(bar, completed=done, total=total)
         )
     console.print(f"The database is copied to {file} ({file_size(file)}).")
+    _anchor(file)
 
 
 def restore(file: Source) -> None:
     """Restore a copy as this machine's database, which must not exist (stop the server first)."""
     from app.storage import backup as backups
 
-    backups.restore(file, Settings().database_address)
+    settings = Settings()
+    backups.restore(file, settings.database_address)
+    _compare_remembered(settings)
     console.print("The database is restored. `nextbatch serve` upgrades its schema if it is older.")
+
+
+def _anchor(file: Path) -> None:
+    """Write and print the heads of a copy, so that they can be kept elsewhere."""
+    from app.services.signing import open_signer
+    from app.services.use_cases.heads import sign
+    from app.storage import backup as backups
+
+    newest = backups.heads_of(file)
+    signed = sign(open_signer(Settings().signing_key_file), tuple(newest))
+    anchored = file.with_name(f"{file.name}.heads.json")
+    anchored.write_text(json.dumps(signed.plain(), indent=1) + "\n")
+    console.print(f"Its heads are in {anchored}; keep that file elsewhere, for `nextbatch verify --heads`.")
+    for head in newest[:SHOWN]:
+        console.print(f"  {head.study}: event {head.seq}, {head.hash}", soft_wrap=True)
+
+
+def _compare_remembered(settings: Settings) -> None:
+    """Say what the restored copy lacks, and remember its heads from now on."""
+    from app.storage import backup as backups
+    from app.storage import remembered_heads
+
+    lacking = backups.lacking(settings.database_address, remembered_heads.read(settings.heads_file))
+    for check in lacking:
+        errors.print(f"[bold red]The copy is older than what was acknowledged here: {check}[/]")
+    if lacking:
+        kept = settings.heads_file.rename(f"{settings.heads_file}.before-{now().replace(':', '')}")
+        errors.print(f"The newest heads from before are kept in {kept}.")
 
 
 def _must_be_new(file: Path) -> None:

@@ -1,37 +1,17 @@
 """API keys, managed on the server's own machine: anyone with access to the database can."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.domain.access import Actor, Role
-from app.settings import Settings
-
-if TYPE_CHECKING:
-    from app.storage.database import Database
+from app.cli.local import local_database
+from app.domain.access import Role
 
 command = typer.Typer(no_args_is_help=True)
 console = Console(highlight=False)
-
-
-@contextmanager
-def _database() -> "Iterator[tuple[Database, Actor]]":
-    """The database, and the operator of this machine as the actor."""
-    from app.services.maintenance import must_be_ready
-    from app.services.use_cases.access import SERVER
-    from app.storage.database import open_database
-
-    database = open_database(Settings().database_address)
-    try:
-        must_be_ready(database)
-        yield database, Actor(SERVER, "command-line")
-    finally:
-        database.dispose()
 
 
 def _checked_name(name: str) -> str:
@@ -51,7 +31,7 @@ def create(
     from app.services.use_cases import access
 
     expiry = datetime.now(UTC) + timedelta(days=days) if days else None
-    with _database() as (database, operator), database.write() as connection:
+    with local_database() as (database, operator), database.write() as connection:
         _, plaintext_key = access.create_key(connection, operator, name, role, tuple(study or ()), expiry)
     console.print(plaintext_key, soft_wrap=True)
 
@@ -61,7 +41,7 @@ def list_keys() -> None:
     """List the keys, without their secrets."""
     from app.services.use_cases import access
 
-    with _database() as (database, operator), database.read() as connection:
+    with local_database() as (database, operator), database.read() as connection:
         keys = access.list_keys(connection, operator)
     table = Table("id", "name", "role", "studies", "expires", "revoked")
     for key in keys:
@@ -75,6 +55,6 @@ def revoke(key_id: Annotated[str, typer.Argument(help="The part of the key betwe
     """Revoke a key, with immediate effect."""
     from app.services.use_cases import access
 
-    with _database() as (database, operator), database.write() as connection:
+    with local_database() as (database, operator), database.write() as connection:
         access.revoke_key(connection, operator, key_id)
     console.print(f"Key {key_id} is revoked.")

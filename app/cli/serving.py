@@ -34,6 +34,9 @@ def serve(
     port: Annotated[int | None, typer.Option(help="Port to listen on; 0 for any free one.")] = None,
     workers: Annotated[int | None, typer.Option(help="Server processes.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of the database and the first admin key.")] = None,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Start even if the database lacks events that were acknowledged.")
+    ] = False,
 ) -> None:
     """Migrate the database and start the server."""
     import uvicorn
@@ -44,7 +47,7 @@ def serve(
     settings = _settings(host=host, port=port, workers=workers, data=data)
     logs.configure(settings.log_format, settings.log_level)
     logs.hear_python()
-    database = prepare(settings)
+    database = prepare(settings, accept_loss=accept_loss)
     new_key = retry_while_busy(lambda: first_admin_key(database, settings.admin_key_file))
     retry_while_busy(lambda: tidy(database, settings))
     database.dispose()
@@ -92,14 +95,23 @@ def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server l
         console.print(answer.read().decode())
 
 
-def prepare(settings: Settings) -> "Database":
-    """Open and migrate the database; create the data folder, which only its owner can read."""
+def prepare(settings: Settings, *, accept_loss: bool = False) -> "Database":
+    """Open and migrate the database; create the data folder, which only its owner can read.
+
+    A database that lacks events which this server acknowledged is refused before anything is written to it.
+    """
+    from app.services.maintenance import must_have_kept_heads
     from app.storage.database import open_database
     from app.storage.schema import migrate
 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = retry_while_busy(lambda: open_database(settings.database_address, settings.database_connections))
-    retry_while_busy(lambda: migrate(database))
+    try:
+        retry_while_busy(lambda: must_have_kept_heads(database, settings.heads_file, accept_loss=accept_loss))
+        retry_while_busy(lambda: migrate(database))
+    except BaseException:
+        database.dispose()
+        raise
     return database
 
 

@@ -214,6 +214,16 @@ class UnreadableEvent(Conflict):
     detail = "The ledger of this study holds an event that this version of the server cannot read. Upgrade the server."
 
 
+class BrokenLedger(Conflict):
+    code = "broken-ledger"
+    detail = "The ledger of this study is broken, so nothing can be derived from it. Restore a backup."
+
+
+class DamagedStudy(Conflict):
+    code = "damaged-study"
+    detail = "The row of a study in the database is damaged. `nextbatch rebuild` makes it anew from the ledger."
+
+
 class PreconditionFailed(Conflict):
     code = "precondition-failed"
     detail = "It was changed since you read it. Read it again, then decide."
@@ -237,6 +247,12 @@ class Unavailable(Refusal):
 class DatabaseBusy(Unavailable):
     code = "database-busy"
     detail = "The database is busy. Try again."
+
+
+class DatabaseDamaged(Unavailable):
+    code = "database-damaged"
+    detail = "The database is damaged: it cannot be read. Restore a backup."
+    retry_after = 60
 
 
 class OutcomeUnknown(Unavailable):

@@ -3,11 +3,19 @@
 Tidying never touches what the ledger names, and may run in several processes at the same time.
 """
 
-from app.domain.clock import ago
+import shutil
+from pathlib import Path
+
+import structlog
+
+from app.domain.clock import ago, now
 from app.domain.errors import Unavailable
-from app.storage import answers, sweeping
+from app.domain.heads import HeadState
+from app.storage import answers, heads, remembered_heads, sweeping
 from app.storage.database import Database
 from app.storage.schema import is_current
+
+SHOWN = 5  # losses in a message; the log has them all
 
 
 def must_be_ready(database: Database) -> None:
@@ -15,6 +23,39 @@ def must_be_ready(database: Database) -> None:
     with database.read() as connection:
         if not is_current(connection):
             raise Unavailable("The schema of the database is not the one of this build. Run `nextbatch migrate`.")
+
+
+def must_have_kept_heads(database: Database, heads_file: Path, *, accept_loss: bool) -> None:
+    """Raise if the database lacks events that were acknowledged, unless that is accepted; say so either way."""
+    remembered = remembered_heads.read(heads_file)
+    if not remembered:
+        return
+    with database.read() as connection:
+        lost = [check for check in heads.check(connection, remembered) if check.state is not HeadState.KEPT]
+        if not lost:
+            return
+        evidence = _keep_evidence(database, heads_file, moved=accept_loss)  # while the connection keeps the log
+    words = " ".join(str(check) for check in lost[:SHOWN]) + (" …" if len(lost) > SHOWN else "")
+    structlog.get_logger().error("acknowledged events are missing", lost=[str(check) for check in lost])
+    if not accept_loss:
+        raise RuntimeError(
+            f"The database lacks events that were acknowledged: {words} Restore a newer copy, or start with "
+            f"--accept-loss to go on without them. Evidence is kept in {evidence}."
+        )
+
+
+def _keep_evidence(database: Database, heads_file: Path, *, moved: bool) -> Path:
+    """Copy what tells of the loss. SQLite's log may still hold the lost events, and vanishes when it is closed."""
+    folder = heads_file.with_name(f"{heads_file.name}.lost-{now().replace(':', '')}")
+    folder.mkdir(mode=0o700)
+    file = database.writer.url.database
+    log = Path(f"{file}-wal")
+    if database.writer.dialect.name == "sqlite" and log.exists():
+        shutil.copy2(log, folder)
+    shutil.copy2(heads_file, folder)
+    if moved:
+        heads_file.unlink()
+    return folder
 
 
 def drop_old_answers(database: Database, days: int) -> int:

@@ -34,7 +34,7 @@ class Resources:
 
 def open_resources(settings: Settings) -> Resources:
     """Connect to the database, which must exist and be migrated, and make the caches and threads."""
-    database = open_database(settings.database_address, settings.database_connections)
+    database = open_database(settings.database_address, settings.database_connections, settings.heads_file)
     arrays = ArrayCache(settings.cache_bytes)
     states = LedgerStates(database)
     models = Models(database, arrays, states, settings.model_bytes)

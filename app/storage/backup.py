@@ -6,7 +6,9 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
-from app.storage import dialects
+from app.domain.heads import Head, HeadCheck, HeadState
+from app.storage import dialects, heads
+from app.storage.database import open_database
 
 PAGES = 1_000
 
@@ -36,6 +38,26 @@ def restore(copied: Path, address: str) -> None:
     unfinished.unlink(missing_ok=True)
     _copy(copied, unfinished)
     _publish(unfinished, target)
+
+
+def heads_of(copied: Path) -> list[Head]:
+    """The newest heads in a copy, which nothing is written to."""
+    connection = dialects.sqlite_driver().connect(f"{copied.resolve().as_uri()}?immutable=1", uri=True)
+    try:
+        rows = connection.execute("SELECT name, seq, head FROM studies ORDER BY id").fetchall()
+    finally:
+        connection.close()
+    return [Head(*row) for row in rows]
+
+
+def lacking(address: str, remembered: list[Head]) -> list[HeadCheck]:
+    """Those of some heads that a database does not have."""
+    database = open_database(address, connections=1)
+    try:
+        with database.read() as connection:
+            return [check for check in heads.check(connection, remembered) if check.state is not HeadState.KEPT]
+    finally:
+        database.dispose()
 
 
 def _file(address: str, tool: str) -> Path:

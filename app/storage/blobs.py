@@ -93,6 +93,20 @@ def load(connection: Connection, digest: str) -> Array:
     return array
 
 
+def is_sound(connection: Connection, digest: str) -> bool:
+    """Whether the bytes of a blob match its digest; they are read a few chunks at a time."""
+    header = connection.execute(select(blobs).where(blobs.c.digest == digest)).first()
+    if header is None:
+        return False
+    computed = sha256(f"{header.scope}\n{header.dtype} {header.shape}\n".encode())
+    query = select(blob_chunks.c.content).where(blob_chunks.c.digest == digest).order_by(blob_chunks.c.number)
+    for (content,) in connection.execute(query.execution_options(yield_per=8)):
+        if not isinstance(content, bytes):  # SQLite keeps whatever it is given
+            return False
+        computed.update(content)
+    return computed.hexdigest() == digest
+
+
 def _fill(connection: Connection, digest: str, array: Array) -> None:
     target = _bytes(array)
     query = select(blob_chunks.c.content).where(blob_chunks.c.digest == digest).order_by(blob_chunks.c.number)

@@ -3,20 +3,31 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from app.domain.errors import DatabaseBusy, OutcomeUnknown, StorageFull, Unavailable
+from app.domain.errors import DatabaseBusy, DatabaseDamaged, OutcomeUnknown, StorageFull, Unavailable
+from app.domain.heads import Head
 from app.failpoints import reach
 from app.storage import dialects
+from app.storage.remembered_heads import RememberedHeads
+
+_NEW_HEADS = "new heads"  # in the `info` of a connection
+
+
+def note_head(connection: Connection, study_id: int, head: Head) -> None:
+    """Note a head that is the newest once this transaction is committed."""
+    connection.info.get(_NEW_HEADS, {})[study_id] = head
 
 
 @dataclass(frozen=True)
 class Database:
     reader: Engine
     writer: Engine
+    remembered: RememberedHeads | None = None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -29,17 +40,21 @@ class Database:
         """All or nothing. When the block ends without an exception, everything in it is durable."""
         with _translated(), self.writer.connect() as connection:
             transaction = connection.begin()
+            connection.info[_NEW_HEADS] = {}  # those of an earlier transaction are not ours
             try:
                 yield connection
             except BaseException:
                 _roll_back(connection)
                 raise
+            heads = connection.info[_NEW_HEADS]
             reach("before-commit")
             try:
                 transaction.commit()
             except DBAPIError as error:
                 connection.invalidate()
                 raise _meaning(error, committing=True) from error
+            if self.remembered is not None and heads:
+                self.remembered.remember(heads)
             reach("committed")
 
     @contextmanager
@@ -55,14 +70,20 @@ class Database:
     def dispose(self) -> None:
         self.reader.dispose()
         self.writer.dispose()
+        if self.remembered is not None:
+            self.remembered.close()
 
 
-def open_database(address: str, connections: int = 10) -> Database:
-    """Connect to `sqlite:///path` or `postgresql://…`; nothing is created or migrated here."""
+def open_database(address: str, connections: int = 10, heads_file: Path | None = None) -> Database:
+    """Connect to `sqlite:///path` or `postgresql://…`; nothing is created or migrated here.
+
+    With `heads_file`, the newest heads are remembered there.
+    """
     url = make_url(address)
+    remembered = RememberedHeads(heads_file) if heads_file else None
     if url.get_backend_name() == "sqlite":
-        return Database(*dialects.sqlite_engines(url, connections))
-    database = Database(*dialects.postgresql_engines(url, connections))
+        return Database(*dialects.sqlite_engines(url, connections), remembered)
+    database = Database(*dialects.postgresql_engines(url, connections), remembered)
     try:
         with _translated():
             dialects.refuse_unsafe(database.writer)
@@ -92,6 +113,7 @@ def _translated() -> Iterator[None]:
 # What SQLSTATEs (PostgreSQL) and the driver's messages (SQLite) mean to the caller.
 _FAILURES: tuple[tuple[type[Unavailable], tuple[str, ...], tuple[str, ...]], ...] = (
     (StorageFull, ("53100",), ("disk is full", "no space left")),
+    (DatabaseDamaged, ("XX001", "XX002"), ("malformed", "not a database", "could not decode to utf-8")),
     (DatabaseBusy, ("40", "53300", "55P03", "57014"), ("database is locked", "database table is locked")),
 )
 _UNREACHABLE: tuple[tuple[str, ...], tuple[str, ...]] = (

@@ -10,10 +10,12 @@ from app.deadline import check_deadline
 from app.domain.access import Actor
 from app.domain.clock import now
 from app.domain.events import ObservationsReported, StudyEvent
+from app.domain.heads import Head
 from app.domain.ledger import FORMAT, LedgerEntry, encode, seal
 from app.domain.studies import Study
 from app.failpoints import reach
 from app.storage import projections
+from app.storage.database import note_head
 from app.storage.tables import events, studies
 
 _ADD = insert(events)
@@ -45,10 +47,16 @@ def add(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEv
     """Add an entry as it is, new or imported, and apply its event to the tables."""
     connection.execute(_ADD, {"study_id": study.id, **vars(entry)})
     reach("appended")
-    connection.execute(_MOVE_HEAD, {"study": study.id, "seq": entry.seq, "head": entry.hash})
-    changed = projections.apply(connection, replace(study, seq=entry.seq, head=entry.hash), entry, event)
+    changed = move(connection, study, entry, event)
+    note_head(connection, study.id, Head(study.name, entry.seq, entry.hash))
     reach("projected")
     return changed
+
+
+def move(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
+    """Move the head to an entry of the ledger, and apply its event to the tables."""
+    connection.execute(_MOVE_HEAD, {"study": study.id, "seq": entry.seq, "head": entry.hash})
+    return projections.apply(connection, replace(study, seq=entry.seq, head=entry.hash), entry, event)
 
 
 def has_digest(connection: Connection, study_id: int, digest: str) -> bool:

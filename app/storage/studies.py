@@ -1,6 +1,7 @@
 """Studies as rows, one each. Whoever changes a study locks its row."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +10,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, select, update
 from app.domain.candidates import Column
 from app.domain.clock import now
 from app.domain.codec import canonical, from_plain, read_json, to_plain
+from app.domain.errors import DamagedStudy
 from app.domain.ledger import GENESIS
 from app.domain.studies import Configuration, Import, Study, StudyState
 from app.storage.dialects import in_parts, insert_if_absent
@@ -46,6 +48,21 @@ def find(connection: Connection, name: str) -> Study | None:
     return _study(row) if row else None
 
 
+def names(connection: Connection) -> list[str]:
+    """Every study, the deleted ones as well, in the order of creation."""
+    return list(connection.execute(select(studies.c.name).order_by(studies.c.id)).scalars())
+
+
+def heads(connection: Connection) -> list[tuple[str, int, str]]:
+    """Name, seq and head of every study, the deleted ones as well, in the order of creation."""
+    query = select(studies.c.name, studies.c.seq, studies.c.head).order_by(studies.c.id)
+    return [tuple(row) for row in connection.execute(query)]
+
+
+def id_of(connection: Connection, name: str) -> int | None:
+    return connection.execute(select(studies.c.id).where(studies.c.name == name)).scalar_one_or_none()
+
+
 def newest_events(connection: Connection, names: Collection[str]) -> dict[str, int]:
     """The seq of the newest event of some studies, by name."""
     query = select(studies.c.name, studies.c.seq)
@@ -54,6 +71,23 @@ def newest_events(connection: Connection, names: Collection[str]) -> dict[str, i
         for part in in_parts(sorted(names))
         for name, seq in connection.execute(query.where(studies.c.name.in_(part)))
     }
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """What the row of a study says about its ledger. It can be read when the rest of the row is damaged."""
+
+    id: int
+    name: str
+    seq: int
+    head: str
+    created_at: str
+
+
+def lock_ledger(connection: Connection, name: str) -> LedgerRow | None:
+    """The ledger of a study, locked until this transaction ends."""
+    row = connection.execute(_LOCK, {"name": name}).first()
+    return LedgerRow(row.id, row.name, row.seq, row.head, row.created_at) if row else None
 
 
 def lock(connection: Connection, name: str) -> Study | None:
@@ -118,8 +152,11 @@ def is_granted(connection: Connection, key_id: str, study: Study) -> bool:
 def _study(row: Row[Any]) -> Study:
     columns = dict(row._mapping)  # noqa: SLF001
     del columns["requested"]
-    columns |= {"state": StudyState(row.state), "configuration": _configuration(row.configuration)}
-    return Study(**columns | {"columns": _columns(row.columns), "imports": _imports(row.imports)})
+    try:
+        columns |= {"state": StudyState(row.state), "configuration": _configuration(row.configuration)}
+        return Study(**columns | {"columns": _columns(row.columns), "imports": _imports(row.imports)})
+    except (ValueError, TypeError, AttributeError) as error:  # somebody or something else wrote it
+        raise DamagedStudy from error
 
 
 @lru_cache(maxsize=64)  # every request of a study reads the same text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 import httpx
 
@@ -16,7 +16,7 @@ from ._json import parse
 from ._retries import Retries
 from ._settings import Settings
 from ._sync_and_async import ConnectionT, Handle, sync_and_async
-from .answers import Key, StudyDetails
+from .answers import HeadsChecked, Key, StudyDetails
 from .study import Study
 
 LOCAL_URL = "http://127.0.0.1:8000"
@@ -66,6 +66,18 @@ class Server(Handle[ConnectionT]):
         body = {"content": Path(archive).read_bytes(), "headers": {"Content-Type": "application/zip"}}
         answer = await self._connection.call("POST", "/archives", params=params, extra_seconds=600.0, **body)
         return Study(self._connection, parse(StudyDetails, answer.json()))
+
+    @sync_and_async
+    async def heads(self) -> dict[str, Any]:
+        """The newest hash of every ledger that this key may see, signed by the server. Keep it somewhere else."""
+        heads: dict[str, Any] = (await self._connection.call("GET", "/heads", extra_seconds=600.0)).json()
+        return heads
+
+    @sync_and_async
+    async def check_heads(self, heads: dict[str, Any]) -> HeadsChecked:
+        """Compare what `heads` gave earlier: whether every ledger still has all that it had."""
+        answer = await self._connection.call("POST", "/heads/check", json=heads, extra_seconds=600.0)
+        return parse(HeadsChecked, answer.json())
 
     @sync_and_async
     async def me(self) -> Key:

@@ -10,6 +10,7 @@ from io import BytesIO
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -21,6 +22,8 @@ from app.domain.codec import canonical
 from app.domain.events import StudyCreated
 from app.domain.ledger import FORMAT, GENESIS, encode, seal
 from app.domain.studies import Configuration
+from app.services.signing import Signer
+from app.services.use_cases.heads import sign
 
 WRITES = ("PUT", "POST", "PATCH", "DELETE")
 CSV = "key,temperature\nA1,90\nA2,100\n"
@@ -74,6 +77,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "headers": {"Content-Type": "application/zip"},
         "params": {"accept_unverified": "true"},
     },  # and an archive of its own each time
+    "GET /v1/heads": {},
+    "POST /v1/heads/check": {"json": sign(Signer(Ed25519PrivateKey.from_private_bytes(bytes(32))), ()).plain()},
     "GET /v1/server": {},
     "GET /v1/keys": {},
     "GET /v1/keys/me": {},
@@ -85,6 +90,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
 STREAMS = {"GET /v1/studies/{study}/events/live"}  # never end by themselves: tests/api/test_events.py has them
 CHECKS = {  # change nothing
     "POST /v1/candidates/check",
+    "POST /v1/heads/check",
     "POST /v1/studies/{study}/verify",
     "POST /v1/studies/{study}/batches/{number}/replay",
 }

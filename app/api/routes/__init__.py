@@ -16,6 +16,7 @@ COMMON = problems.documented(
     "internal-error",
     "database-unavailable",
     "database-busy",
+    "database-damaged",
     "overloaded",
     "computation-too-long",
     "body-too-slow",
@@ -24,4 +25,4 @@ COMMON = problems.documented(
 # … those of an operation that writes …
 WRITES = problems.documented("invalid-input", "idempotency-key-reused", "outcome-unknown", "storage-full")
 # … and those of an operation on one study.
-OF_A_STUDY = problems.documented("study-not-found", "study-deleted", "unreadable-event")
+OF_A_STUDY = problems.documented("study-not-found", "study-deleted", "unreadable-event", "damaged-study")

@@ -23,7 +23,7 @@ from app.api.schemas.reading import (
     verified_out,
 )
 from app.api.schemas.shape import Name
-from app.services.use_cases import batches, events, studies
+from app.services.use_cases import batches, studies, verification
 from app.services.workflows.replay import replay
 from app.services.workflows.summarise import summarise
 
@@ -72,9 +72,9 @@ async def read_trace(
     return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
 
 
-@router.post("/verify", summary="Check the hash chain of the ledger")
+@router.post("/verify", summary="Check the ledger, and everything that is derived from it")
 async def verify(study: Name, tx: CanRead, run_long: RunLong) -> VerifiedOut:
-    return verified_out(await run_long(lambda: tx.read(events.verify, study)))
+    return verified_out(await run_long(lambda: tx.read(verification.verify, study)))
 
 
 @router.post(

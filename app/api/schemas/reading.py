@@ -1,6 +1,7 @@
 """Read models for dashboards on the wire."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import Field
 
@@ -8,7 +9,8 @@ from app.api.schemas.batches import BatchBrief, batch_brief
 from app.api.schemas.shape import Origin, Shape
 from app.domain.batches import Batch
 from app.domain.studies import Direction, StudyState
-from app.services.use_cases.events import ListedEntry, Verification, describe
+from app.services.use_cases.events import ListedEntry, describe
+from app.services.use_cases.verification import Verification
 from app.services.workflows.replay import Replay
 from app.services.workflows.summarise import StudySummary, progress
 
@@ -116,11 +118,21 @@ class EventPage(Shape):
     next: int | None
 
 
+class DifferenceOut(Shape):
+    table: str = Field(examples=["observations"])
+    row: str = Field(examples=["number 3, version 1"])
+    what: Literal["missing", "not in the ledger", "altered", "damaged"]
+    columns: tuple[str, ...] = Field(description="The columns that were altered.")
+
+
 class VerifiedOut(Shape):
     sound: bool
     events: int
-    broken_at: int | None
+    broken_at: int | None = Field(description="The first event that is missing, altered or out of place.")
     head: str
+    differences: tuple[DifferenceOut, ...] = Field(
+        description="The first rows of other tables that are not what the ledger says, and arrays that are damaged."
+    )
 
 
 class ReplayedOut(Shape):
@@ -179,7 +191,7 @@ def event_out(listed: ListedEntry) -> EventOut:
 
 
 def verified_out(verification: Verification) -> VerifiedOut:
-    return VerifiedOut(sound=verification.broken_at is None, **vars(verification))
+    return VerifiedOut.model_validate(verification)
 
 
 def replayed_out(replay: Replay) -> ReplayedOut:

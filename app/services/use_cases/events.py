@@ -1,4 +1,4 @@
-"""The ledger as it is read: by the page, live, in words, and checked."""
+"""The ledger as it is read: by the page, live, and in words."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from app.domain.events import (
     StudyEvent,
     StudyImported,
 )
-from app.domain.ledger import LedgerEntry, first_break
+from app.domain.ledger import LedgerEntry
 from app.domain.limits import MOST_PAGE_BYTES
 from app.services.use_cases import studies
 from app.services.use_cases.access import must_be_alive
@@ -77,27 +77,6 @@ class News:
 
 def news(connection: Connection, _actor: Actor, watched: Collection[str]) -> News:
     return News(study_rows.newest_events(connection, watched), keys.ended(connection, now()))
-
-
-@dataclass(frozen=True)
-class Verification:
-    """How many events were checked, and the first one that is missing, altered or out of place."""
-
-    events: int
-    broken_at: int | None
-    head: str
-
-
-def verify(connection: Connection, actor: Actor, name: str) -> Verification:
-    """Walk the whole chain and compute every hash again."""
-    study = studies.find(connection, actor, name)
-    broken = first_break(study.name, ledger.read(connection, study.id))
-    last = ledger.last_seq(connection, study.id)
-    if broken is None and last != study.seq:  # events are missing at the end, or there is one too many
-        broken = min(last, study.seq) + 1
-    if broken is None and ledger.hash_of(connection, study.id, last) != study.head:
-        broken = last
-    return Verification(study.seq, broken, study.head)
 
 
 def describe(entry: LedgerEntry) -> str:

@@ -26,7 +26,7 @@ class Ledger(StudyBase[ConnectionT]):
 
     @sync_and_async
     async def verify(self) -> Verified:
-        """Check every hash of the ledger."""
+        """Check every hash of the ledger, and compute every row and array anew that follows from it."""
         answer = await self._connection.call("POST", f"{self._path}/verify", extra_seconds=600.0)
         return parse(Verified, answer.json())
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 
 from app.domain import ledger
-from app.services.use_cases.events import verify
+from app.services.use_cases.verification import verify
 from app.storage.database import Database, open_database
 from app.storage.tables import events
 from tests.api.lab import Lab

@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 from sqlalchemy import select
 
-from app.services.use_cases.events import verify
+from app.services.use_cases.verification import verify
 from app.storage import dialects
 from app.storage.database import Database, open_database
 from app.storage.tables import observations

@@ -1,0 +1,31 @@
+"""Heads in the database: the newest ones, and what became of earlier ones."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, inspect
+
+from app.domain.heads import Head, HeadCheck, HeadState
+from app.storage import ledger, studies
+from app.storage.tables import events
+
+
+def every(connection: Connection) -> list[Head]:
+    """The newest head of every study, the deleted ones as well."""
+    return [Head(*row) for row in studies.heads(connection)]
+
+
+def check(connection: Connection, heads: Iterable[Head]) -> list[HeadCheck]:
+    """What became of each head in this database, which may be empty or of an older schema."""
+    if not inspect(connection).has_table(events.name):
+        return [HeadCheck(head, HeadState.MISSING, 0) for head in heads]
+    return [_check(connection, head) for head in heads]
+
+
+def _check(connection: Connection, head: Head) -> HeadCheck:
+    study_id = studies.id_of(connection, head.study)
+    if study_id is None:
+        return HeadCheck(head, HeadState.MISSING, 0)
+    last, found = ledger.last_seq(connection, study_id), ledger.hash_of(connection, study_id, head.seq)
+    if found is None:
+        return HeadCheck(head, HeadState.CUT, last)
+    return HeadCheck(head, HeadState.KEPT if found == head.hash else HeadState.REWRITTEN, last)
