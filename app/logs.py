@@ -4,6 +4,7 @@ Ours come from structlog, those of libraries from `logging`. Both look alike and
 """
 
 import logging
+import select
 import sys
 import threading
 from types import TracebackType
@@ -32,7 +33,7 @@ def configure(log_format: str, level: str) -> None:
     structlog.configure(
         processors=[*shared, *render],
         wrapper_class=structlog.make_filtering_bound_logger(least),
-        logger_factory=structlog.WriteLoggerFactory(),  # writes a line and its end as one
+        logger_factory=lambda *_: _LineLogger(),
         cache_logger_on_first_use=False,
     )
     _hear_libraries(shared, render, max(least, logging.WARNING))
@@ -46,16 +47,45 @@ def hear_python() -> None:
     sys.unraisablehook = lambda gone: _uncaught(gone.exc_type, gone.exc_value, gone.exc_traceback)
 
 
-class _Output(logging.StreamHandler[TextIO]):
-    """Standard output, looked up at every line: tests replace it."""
+class _LineLogger:
+    """Writes a line and its end as one to standard output. A log that is full, closed or not read costs no request."""
 
-    @property
-    def stream(self) -> TextIO:
-        return sys.stdout
+    def msg(self, line: str) -> None:
+        write_line(line)
 
-    @stream.setter
-    def stream(self, _given: TextIO) -> None:
-        pass
+    debug = info = warning = error = critical = exception = msg
+
+
+class _Output(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        write_line(self.format(record))
+
+
+_unwritten = 0  # lines since the last that could be written: a number of the process, as its standard output is
+
+
+def write_line(line: str) -> None:
+    """Write a line to standard output, which tests replace, or count it as lost."""
+    global _unwritten  # noqa: PLW0603
+    try:
+        if not _is_read(sys.stdout):
+            raise BlockingIOError
+        if _unwritten:
+            line = f'{{"event": "lines of the log were lost", "level": "warning", "lines": {_unwritten}}}\n{line}'
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+        _unwritten = 0
+    except (OSError, ValueError):  # full, broken, closed
+        _unwritten += 1
+
+
+def _is_read(stream: TextIO) -> bool:
+    """Whether a pipe has room: a reader that stopped reading would stop the server, too."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError, AttributeError):  # a test's own stream
+        return True
+    return bool(select.select([], [descriptor], [], 0)[1])
 
 
 def _hear_libraries(shared: list[Processor], render: list[Processor], least: int) -> None:

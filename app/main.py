@@ -19,6 +19,7 @@ from app.api.metrics import new_metrics
 from app.api.middleware import BodyAwaited, BodyLimited, BodyTimed, HostAllowed, RequestLog
 from app.api.routes import (
     archives,
+    audit,
     batches,
     candidates,
     checking,
@@ -40,7 +41,7 @@ from app.settings import Settings
 # In the order in which people read of them.
 ROUTES = (
     *(studies, candidates, checking, batches, observations, reading),
-    *(events, heads, archives, keys, operations, session, page),
+    *(events, heads, archives, keys, audit, operations, session, page),
 )
 
 # By default a busy thread holds the interpreter for 5 ms. With many such threads the event loop hardly got a turn.

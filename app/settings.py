@@ -71,6 +71,9 @@ class Settings(BaseSettings):
         ge=1,
         description="Days an Idempotency-Key is remembered; each start deletes older ones.",
     )
+    audit_reads: bool = Field(
+        default=False, description="Record every read of every key in the audit log, too; each then costs a write."
+    )
     log_format: Literal["json", "console"] = Field(
         default="json", description="Format of log lines: `json` or `console`."
     )

@@ -9,6 +9,7 @@ from functools import cache, partial
 from hashlib import sha256
 from typing import Annotated, Any
 
+import structlog
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -20,6 +21,9 @@ from app.domain.errors import Finding, Invalid, PreconditionRequired, Unauthenti
 from app.services.resources import Resources
 from app.services.transactions import ReadTransactions, WriteTransactions
 from app.services.use_cases.access import authenticate
+from app.services.use_cases.audit import record_read
+
+ADDRESS_LENGTH = 100
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="key", description="An API key: `nb_…`")
 
@@ -48,6 +52,11 @@ def _authenticated(request: Request, credentials: HTTPAuthorizationCredentials |
         return authenticate(connection, plaintext_key)
 
 
+def client_address(request: Request) -> str | None:
+    """Where the request came from."""
+    return request.client.host[:ADDRESS_LENGTH] if request.client else None
+
+
 @cache
 def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
     """The dependency that admits only keys with `scope`, and refuses all while too many requests wait."""
@@ -59,9 +68,14 @@ def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
         refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
         key = await run_short(partial(_authenticated, request, credentials))
         request.scope["key_id"] = key.id
+        structlog.contextvars.bind_contextvars(key_id=key.id)  # in every line of the log about this request
         state.rate_limit.count(key.id)
         key.must(scope)
-        return Actor(key, request.scope["request_id"])
+        acting = Actor(key, request.scope["request_id"], client_address(request))
+        if state.resources.settings.audit_reads and request.method in ("GET", "HEAD"):
+            tx = ReadTransactions(state.resources.database, acting)
+            await run_short(partial(tx.record, record_read, request.method, request.url.path))
+        return acting
 
     actor.__dict__["scope"] = scope  # read by the test that walks every route
     return actor

@@ -55,6 +55,7 @@ _PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "backup": copies.backup,
         "restore": copies.restore,
         "rebuild": local.rebuild,
+        "audit": local.show_audit,
         "demo": demo,
     },
 }

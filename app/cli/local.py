@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.printing import console
+from app.cli.checking import FOUND_SOMETHING
+from app.cli.printing import console, errors, print_json, table
+from app.cli.remote import AsJson
 from app.domain.access import Actor
 from app.domain.errors import StudyNotFound
 from app.settings import Settings
@@ -45,3 +47,27 @@ def rebuild(
         differences = {name: verification.rebuild(connection, operator, name) for name in names}
     for name, found in differences.items():
         console.print(f"{name}: made anew; {plural(len(found), 'row')} differed.")
+
+
+def show_audit(
+    after: Annotated[int, typer.Option(help="Begin after the entry with this number.", min=0)] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show who managed keys and access, signed in, exported and deleted, and check the chain of this log."""
+    from app.services.use_cases import audit as use_cases
+    from app.storage import audit
+
+    with local_database() as (database, operator), database.read() as connection:
+        verified = use_cases.verify_audit(connection, operator)
+        entries = list(audit.read(connection, after))
+    if as_json:
+        print_json(entries)
+    else:
+        rows = (
+            [entry.seq, entry.recorded_at[:19], entry.actor, entry.address, entry.action, entry.details]
+            for entry in entries
+        )
+        console.print(table(["", "when", "key", "from", "action", "details"], rows))
+    if not verified.sound:
+        errors.print(f"[bold red]Entry {verified.broken_at} was altered or is missing.[/]")
+        raise typer.Exit(FOUND_SOMETHING)

@@ -1,10 +1,14 @@
 """Start the server: migrate the database, create the first admin key, serve."""
 
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import parent_process
 from pathlib import Path
+from threading import Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Annotated, TypeVar
 from urllib.request import Request, urlopen
@@ -17,6 +21,8 @@ from app.domain.errors import DatabaseBusy
 from app.settings import Settings
 
 if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess as ParentProcess
+
     from fastapi import FastAPI
 
     from app.storage.database import Database
@@ -53,7 +59,8 @@ def serve(
     database.dispose()
     port = settings.port or _free_port(settings.host)
     _export_settings(settings, port)
-    _announce(settings, port, new_key)
+    with suppress(OSError):  # standard output may be full or closed
+        _announce(settings, port, new_key)
     allow_many_files()
     uvicorn.run(
         "app.cli.serving:application",
@@ -76,7 +83,16 @@ def application() -> "FastAPI":
 
     created = create_app()
     logs.hear_python()
+    supervisor = parent_process()
+    if supervisor is not None:
+        Thread(target=_end_with, args=(supervisor,), daemon=True).start()
     return created
+
+
+def _end_with(supervisor: "ParentProcess") -> None:
+    """End this worker process, in good order, when the process that started it is gone."""
+    supervisor.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def migrate_database() -> None:
@@ -102,12 +118,15 @@ def prepare(settings: Settings, *, accept_loss: bool = False) -> "Database":
     """
     from app.services.maintenance import must_have_kept_heads
     from app.storage.database import open_database
+    from app.storage.database_file import make_private
     from app.storage.schema import migrate
 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = retry_while_busy(lambda: open_database(settings.database_address, settings.database_connections))
     try:
         retry_while_busy(lambda: must_have_kept_heads(database, settings.heads_file, accept_loss=accept_loss))
+        if database.file is not None:
+            make_private(database.file.file)
         retry_while_busy(lambda: migrate(database))
     except BaseException:
         database.dispose()

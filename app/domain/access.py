@@ -56,7 +56,8 @@ class Key:
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts: the key of a request, and the id of that request."""
+    """Who acts: the key of a request, the id of that request, and the address that it came from."""
 
     key: Key
     request_id: str
+    address: str | None = None

@@ -214,9 +214,12 @@ class UnreadableEvent(Conflict):
     detail = "The ledger of this study holds an event that this version of the server cannot read. Upgrade the server."
 
 
-class BrokenLedger(Conflict):
-    code = "broken-ledger"
-    detail = "The ledger of this study is broken, so nothing can be derived from it. Restore a backup."
+class LedgerBehind(Conflict):
+    code = "ledger-behind"
+    detail = (
+        "The ledger ends before the event that you have seen, so it was restored from an older copy. Read it again; "
+        "`newest` is its last event."
+    )
 
 
 class DamagedStudy(Conflict):
@@ -253,6 +256,18 @@ class DatabaseDamaged(Unavailable):
     code = "database-damaged"
     detail = "The database is damaged: it cannot be read. Restore a backup."
     retry_after = 60
+
+
+class DatabaseReplaced(Unavailable):
+    code = "database-replaced"
+    detail = "The database file was moved, deleted or replaced under the running server. Put it back, or restart."
+    retry_after = 10
+
+
+class SchemaChanged(Unavailable):
+    code = "schema-changed"
+    detail = "The database has the schema of another version of the server. Restart this server with that version."
+    retry_after = 10
 
 
 class OutcomeUnknown(Unavailable):

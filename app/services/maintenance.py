@@ -10,7 +10,7 @@ import structlog
 
 from app.domain.clock import ago, now
 from app.domain.errors import Unavailable
-from app.domain.heads import HeadState
+from app.domain.heads import HeadCheck, HeadState
 from app.storage import answers, heads, remembered_heads, sweeping
 from app.storage.database import Database
 from app.storage.schema import is_current
@@ -20,6 +20,7 @@ SHOWN = 5  # losses in a message; the log has them all
 
 def must_be_ready(database: Database) -> None:
     """Raise unless the database answers and has the schema of this build."""
+    database.must_be_in_place()
     with database.read() as connection:
         if not is_current(connection):
             raise Unavailable("The schema of the database is not the one of this build. Run `nextbatch migrate`.")
@@ -30,14 +31,18 @@ def must_have_kept_heads(database: Database, heads_file: Path, *, accept_loss: b
     remembered = remembered_heads.read(heads_file)
     if not remembered:
         return
-    with database.read() as connection:
-        lost = [check for check in heads.check(connection, remembered) if check.state is not HeadState.KEPT]
-        if not lost:
-            return
-        evidence = _keep_evidence(database, heads_file, moved=accept_loss)  # while the connection keeps the log
-    words = " ".join(str(check) for check in lost[:SHOWN]) + (" …" if len(lost) > SHOWN else "")
+    if database.file is not None and not database.file.file.exists():  # connecting would make an empty one
+        lost = [HeadCheck(head, HeadState.MISSING, 0) for head in remembered]
+        evidence = _keep_evidence(database, heads_file, moved=accept_loss)
+    else:
+        with database.read() as connection:
+            lost = [check for check in heads.check(connection, remembered) if check.state is not HeadState.KEPT]
+            if not lost:
+                return
+            evidence = _keep_evidence(database, heads_file, moved=accept_loss)  # while the connection keeps the log
     structlog.get_logger().error("acknowledged events are missing", lost=[str(check) for check in lost])
     if not accept_loss:
+        words = " ".join(str(check) for check in lost[:SHOWN]) + (" …" if len(lost) > SHOWN else "")
         raise RuntimeError(
             f"The database lacks events that were acknowledged: {words} Restore a newer copy, or start with "
             f"--accept-loss to go on without them. Evidence is kept in {evidence}."

@@ -10,6 +10,7 @@ from app.services.signing import Signer, open_signer
 from app.settings import Settings
 from app.storage.array_cache import ArrayCache
 from app.storage.database import Database, open_database
+from app.storage.schema import newest
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class Resources:
 
 def open_resources(settings: Settings) -> Resources:
     """Connect to the database, which must exist and be migrated, and make the caches and threads."""
-    database = open_database(settings.database_address, settings.database_connections, settings.heads_file)
+    database = open_database(settings.database_address, settings.database_connections, settings.heads_file, newest())
+    if database.file is not None:
+        database.file.share()
     arrays = ArrayCache(settings.cache_bytes)
     states = LedgerStates(database)
     models = Models(database, arrays, states, settings.model_bytes)

@@ -34,6 +34,11 @@ class ReadTransactions:
         with self.database.read() as connection:
             return use_case(connection, self.actor, *args)
 
+    def record(self, use_case: Callable[[Connection, Actor, *Ts], None], *args: *Ts) -> None:
+        """Record in the audit log what is about to be done. If that fails, it is not done."""
+        with self.database.write() as connection:
+            use_case(connection, self.actor, *args)
+
 
 @dataclass(frozen=True)
 class WriteTransactions(ReadTransactions):

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
+from app.domain.audit import AUDIT_LOG
 from app.domain.heads import Head, HeadCheck, HeadState
-from app.storage import dialects, heads
+from app.storage import database_file, dialects, heads
 from app.storage.database import open_database
 
 PAGES = 1_000
@@ -29,11 +30,16 @@ def copy(address: str, target: Path, tell: Tell | None = None) -> None:
 def restore(copied: Path, address: str) -> None:
     """Make a copy the database, if there is none yet; a damaged copy is refused."""
     target = _file(address, "pg_restore --clean --if-exists")
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with database_file.unused(target):
+        _restore(copied, target)
+
+
+def _restore(copied: Path, target: Path) -> None:
     for file in (target, target.with_name(f"{target.name}-wal")):
         if file.exists():
             raise FileExistsError(f"{file} exists already and is not overwritten. Move it away first.")
     _must_be_sound(copied)
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.part")
     unfinished.unlink(missing_ok=True)
     _copy(copied, unfinished)
@@ -45,9 +51,10 @@ def heads_of(copied: Path) -> list[Head]:
     connection = dialects.sqlite_driver().connect(f"{copied.resolve().as_uri()}?immutable=1", uri=True)
     try:
         rows = connection.execute("SELECT name, seq, head FROM studies ORDER BY id").fetchall()
+        entries = connection.execute("SELECT ?, seq, hash FROM audit ORDER BY seq DESC LIMIT 1", [AUDIT_LOG]).fetchall()
     finally:
         connection.close()
-    return [Head(*row) for row in rows]
+    return [Head(*row) for row in (*rows, *entries)]
 
 
 def lacking(address: str, remembered: list[Head]) -> list[HeadCheck]:

@@ -100,10 +100,11 @@ def is_sound(connection: Connection, digest: str) -> bool:
         return False
     computed = sha256(f"{header.scope}\n{header.dtype} {header.shape}\n".encode())
     query = select(blob_chunks.c.content).where(blob_chunks.c.digest == digest).order_by(blob_chunks.c.number)
-    for (content,) in connection.execute(query.execution_options(yield_per=8)):
-        if not isinstance(content, bytes):  # SQLite keeps whatever it is given
-            return False
-        computed.update(content)
+    with connection.execute(query.execution_options(yield_per=8)) as chunks:
+        for (content,) in chunks:
+            if not isinstance(content, bytes):  # SQLite keeps whatever it is given
+                return False
+            computed.update(content)
     return computed.hexdigest() == digest
 
 

@@ -9,12 +9,14 @@ from sqlalchemy import Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from app.domain.errors import DatabaseBusy, DatabaseDamaged, OutcomeUnknown, StorageFull, Unavailable
+from app.domain.errors import DatabaseBusy, DatabaseDamaged, OutcomeUnknown, SchemaChanged, StorageFull, Unavailable
 from app.domain.heads import Head
 from app.failpoints import reach
 from app.storage import dialects
+from app.storage.database_file import DatabaseFile
 from app.storage.remembered_heads import RememberedHeads
 
+_SCHEMA = "SELECT version_num FROM alembic_version"
 _NEW_HEADS = "new heads"  # in the `info` of a connection
 
 
@@ -28,6 +30,8 @@ class Database:
     reader: Engine
     writer: Engine
     remembered: RememberedHeads | None = None
+    file: DatabaseFile | None = None  # of SQLite
+    schema: str | None = None  # writes need exactly this one
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -40,6 +44,7 @@ class Database:
         """All or nothing. When the block ends without an exception, everything in it is durable."""
         with _translated(), self.writer.connect() as connection:
             transaction = connection.begin()
+            self._must_be_ours(connection)
             connection.info[_NEW_HEADS] = {}  # those of an earlier transaction are not ours
             try:
                 yield connection
@@ -53,9 +58,25 @@ class Database:
             except DBAPIError as error:
                 connection.invalidate()
                 raise _meaning(error, committing=True) from error
+            self._must_be_in_place(connection)
             if self.remembered is not None and heads:
                 self.remembered.remember(heads)
             reach("committed")
+
+    def must_be_in_place(self) -> None:
+        """Raise if the file of the database is no longer the one that was opened."""
+        if self.file is not None:
+            self.file.must_be_in_place()
+
+    def _must_be_in_place(self, connection: Connection) -> None:
+        self.must_be_in_place()
+        if self.file is not None:
+            self.file.log_must_be_in_place(connection)
+
+    def _must_be_ours(self, connection: Connection) -> None:
+        self._must_be_in_place(connection)
+        if self.schema is not None and connection.exec_driver_sql(_SCHEMA).scalar() != self.schema:
+            raise SchemaChanged
 
     @contextmanager
     def rehearse(self) -> Iterator[Connection]:
@@ -72,18 +93,24 @@ class Database:
         self.writer.dispose()
         if self.remembered is not None:
             self.remembered.close()
+        if self.file is not None:
+            self.file.release()
 
 
-def open_database(address: str, connections: int = 10, heads_file: Path | None = None) -> Database:
+def open_database(
+    address: str, connections: int = 10, heads_file: Path | None = None, schema: str | None = None
+) -> Database:
     """Connect to `sqlite:///path` or `postgresql://…`; nothing is created or migrated here.
 
-    With `heads_file`, the newest heads are remembered there.
+    With `heads_file`, the newest heads are remembered there. With `schema`, nothing is written to any other one.
     """
     url = make_url(address)
     remembered = RememberedHeads(heads_file) if heads_file else None
     if url.get_backend_name() == "sqlite":
-        return Database(*dialects.sqlite_engines(url, connections), remembered)
-    database = Database(*dialects.postgresql_engines(url, connections), remembered)
+        file = DatabaseFile(Path(url.database or ""))
+        engines = dialects.sqlite_engines(url, connections, file.must_be_in_place)
+        return Database(*engines, remembered, file, schema)
+    database = Database(*dialects.postgresql_engines(url, connections), remembered, None, schema)
     try:
         with _translated():
             dialects.refuse_unsafe(database.writer)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal
 
 from sqlalchemy import Connection, StaticPool, Table, create_engine, delete, insert, select, update
@@ -83,8 +83,8 @@ class Recomputed:
 
     def differences(self, connection: Connection) -> list[Difference]:
         """The first rows that are stored otherwise than the ledger says."""
-        every = (self._compare(connection, table) for table in (studies, *DERIVED))
-        return list(islice((difference for found in every for difference in found), MOST_DIFFERENCES))
+        compared = (self._compare(connection, table) for table in (studies, *DERIVED))
+        return list(islice(chain.from_iterable(compared), MOST_DIFFERENCES))
 
     def replace(self, connection: Connection) -> None:
         """Make the stored rows those of the ledger. What people may see (`grants`) is not derived, and stays."""
@@ -144,8 +144,9 @@ def _same(left: Any, right: Any) -> bool:
 def _rows(connection: Connection, table: Table, study_id: int) -> Iterator[Row]:
     owner = table.c.id if table is studies else table.c.study_id
     query = select(table).where(owner == study_id).order_by(*table.primary_key.columns)
-    for row in connection.execute(query.execution_options(yield_per=ROWS_AT_A_TIME)):
-        yield dict(row._mapping)  # noqa: SLF001
+    with connection.execute(query.execution_options(yield_per=ROWS_AT_A_TIME)) as rows:
+        for row in rows:
+            yield dict(row._mapping)  # noqa: SLF001
 
 
 def _in_parts(rows: Iterator[Row]) -> Iterator[list[Row]]:

@@ -28,6 +28,7 @@ class Lock(IntEnum):
 
     MIGRATION = 7_026_112_016
     BLOBS = 7_026_112_017
+    AUDIT = 7_026_112_018
 
 
 def sqlite_driver() -> ModuleType:
@@ -48,10 +49,15 @@ def sqlite_driver() -> ModuleType:
     return newest
 
 
-def sqlite_engines(url: URL, readers: int) -> tuple[Engine, Engine]:
-    """One engine to read with, one to write with: the writer has a single connection and begins IMMEDIATE."""
+def sqlite_engines(url: URL, readers: int, check: Callable[[], None]) -> tuple[Engine, Engine]:
+    """One engine to read with, one to write with: the writer has a single connection and begins IMMEDIATE.
+
+    `check` is called before each connection: without it, SQLite would make an empty file in the place of a lost one.
+    """
     reader = _sqlite_engine(url, pool_size=readers, begin="BEGIN")
     writer = _sqlite_engine(url, pool_size=1, begin="BEGIN IMMEDIATE")
+    for engine in (reader, writer):
+        event.listen(engine, "do_connect", lambda *_: check())
     return reader, writer
 
 

@@ -4,14 +4,17 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, inspect
 
+from app.domain.audit import AUDIT_LOG
 from app.domain.heads import Head, HeadCheck, HeadState
-from app.storage import ledger, studies
+from app.storage import audit, ledger, studies
 from app.storage.tables import events
 
 
 def every(connection: Connection) -> list[Head]:
-    """The newest head of every study, the deleted ones as well."""
-    return [Head(*row) for row in studies.heads(connection)]
+    """The newest head of every study, the deleted ones as well, and of the audit log."""
+    of_studies = [Head(*row) for row in studies.heads(connection)]
+    of_audit = audit.newest(connection)
+    return [*of_studies, of_audit] if of_audit else of_studies
 
 
 def check(connection: Connection, heads: Iterable[Head]) -> list[HeadCheck]:
@@ -22,10 +25,16 @@ def check(connection: Connection, heads: Iterable[Head]) -> list[HeadCheck]:
 
 
 def _check(connection: Connection, head: Head) -> HeadCheck:
+    if head.study == AUDIT_LOG:
+        newest = audit.newest(connection)
+        return _compared(head, newest.seq if newest else 0, audit.hash_of(connection, head.seq))
     study_id = studies.id_of(connection, head.study)
     if study_id is None:
         return HeadCheck(head, HeadState.MISSING, 0)
-    last, found = ledger.last_seq(connection, study_id), ledger.hash_of(connection, study_id, head.seq)
+    return _compared(head, ledger.last_seq(connection, study_id), ledger.hash_of(connection, study_id, head.seq))
+
+
+def _compared(head: Head, last: int, found: str | None) -> HeadCheck:
     if found is None:
         return HeadCheck(head, HeadState.CUT, last)
     return HeadCheck(head, HeadState.KEPT if found == head.hash else HeadState.REWRITTEN, last)

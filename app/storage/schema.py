@@ -1,5 +1,6 @@
 """Versions of the schema: bring a database to the newest one, or tell that it is not."""
 
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -29,14 +30,30 @@ def migrate(database: Database) -> None:
     with database.read() as connection:
         if is_current(connection):
             return
+        _refuse_newer(connection)
     with database.write() as connection:
         hold(connection, Lock.MIGRATION)
         command.upgrade(alembic_config(connection), "head")
 
 
 def is_current(connection: Connection) -> bool:
-    newest = ScriptDirectory.from_config(alembic_config()).get_current_head()
-    return MigrationContext.configure(connection).get_current_revision() == newest
+    return MigrationContext.configure(connection).get_current_revision() == newest()
+
+
+@cache
+def newest() -> str | None:
+    """The schema of this build."""
+    return ScriptDirectory.from_config(alembic_config()).get_current_head()
+
+
+def _refuse_newer(connection: Connection) -> None:
+    found = MigrationContext.configure(connection).get_current_revision()
+    known = {script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()}
+    if found is not None and found not in known:
+        raise RuntimeError(
+            f"The database has schema {found}, which this version of the server does not know: its own is {newest()}. "
+            "Start the version that made it, or restore a backup from before the upgrade."
+        )
 
 
 def _scripts() -> Path:

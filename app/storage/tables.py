@@ -238,6 +238,21 @@ grants = Table(
     Index("ix_grants_study_id", "study_id"),
 )
 
+# Append-only: triggers refuse UPDATE and DELETE (see the migration that made it).
+audit = Table(
+    "audit",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("action", String(50), nullable=False),
+    Column("actor", String(50), nullable=False),
+    Column("details", Text, nullable=False),
+    Column("address", String(100)),
+    Column("recorded_at", String(32), nullable=False),
+    Column("request_id", String(100), nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+)
+
 idempotency = Table(
     "idempotency",
     metadata,

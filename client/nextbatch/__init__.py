@@ -21,23 +21,19 @@ from .answers import (
     Certificate,
     Column,
     Corrected,
-    Difference,
     Event,
-    HeadCheck,
-    HeadsChecked,
     Key,
     Observation,
     Posterior,
     Receipt,
-    Replayed,
     Reported,
     StudyDetails,
     Summary,
     Trace,
     Verdict,
-    Verified,
 )
 from .batch import Batch, Suggestion
+from .checks import Difference, HeadCheck, HeadsChecked, Replayed, Verified
 from .client import AsyncClient, Client
 from .display import Overview
 from .errors import (

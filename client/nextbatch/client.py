@@ -16,7 +16,8 @@ from ._json import parse
 from ._retries import Retries
 from ._settings import Settings
 from ._sync_and_async import ConnectionT, Handle, sync_and_async
-from .answers import HeadsChecked, Key, StudyDetails
+from .answers import Key, StudyDetails
+from .checks import HeadsChecked
 from .study import Study
 
 LOCAL_URL = "http://127.0.0.1:8000"

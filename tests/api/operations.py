@@ -79,6 +79,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     },  # and an archive of its own each time
     "GET /v1/heads": {},
     "POST /v1/heads/check": {"json": sign(Signer(Ed25519PrivateKey.from_private_bytes(bytes(32))), ()).plain()},
+    "GET /v1/audit": {},
+    "POST /v1/audit/verify": {},
     "GET /v1/server": {},
     "GET /v1/keys": {},
     "GET /v1/keys/me": {},
@@ -91,6 +93,7 @@ STREAMS = {"GET /v1/studies/{study}/events/live"}  # never end by themselves: te
 CHECKS = {  # change nothing
     "POST /v1/candidates/check",
     "POST /v1/heads/check",
+    "POST /v1/audit/verify",
     "POST /v1/studies/{study}/verify",
     "POST /v1/studies/{study}/batches/{number}/replay",
 }

@@ -55,6 +55,13 @@ def happen(client: httpx.Client, number: int) -> None:
         client.patch("/v1/studies/s", json=body, headers={"If-Match": "*"}).raise_for_status()
 
 
+def test_a_reader_beyond_the_end_of_the_ledger_is_told(client: httpx.Client) -> None:
+    """It saw events that are gone: the database was restored from an older copy."""
+    for headers, params in (({"Last-Event-ID": "9"}, {}), ({}, {"after": "2"})):
+        told = client.get(LIVE, headers=headers, params=params, timeout=5)
+        assert (told.status_code, told.json()["code"], told.json()["newest"]) == (409, "ledger-behind", 1)
+
+
 def test_events_come_as_they_are_committed_and_a_reader_resumes_where_it_was(client: httpx.Client) -> None:
     with stream(client) as lines:
         happen(client, 1)

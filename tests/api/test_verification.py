@@ -8,7 +8,6 @@ from sqlalchemy import Connection, text
 from typer.testing import CliRunner
 
 from app.cli import command
-from app.domain.errors import BrokenLedger
 from app.services.use_cases.verification import rebuild, verify
 from app.storage.database import Database, open_database
 from app.storage.derived import Recomputed
@@ -105,7 +104,7 @@ def test_work_goes_on_after_a_rebuild(busy: Lab, database: Database) -> None:
 def test_nothing_is_made_from_a_broken_ledger(busy: Lab, database: Database) -> None:
     last = busy.get("summary")["seq"]
     without_triggers(database, "DELETE FROM events WHERE seq = :seq", last)
-    with pytest.raises(BrokenLedger, match=f"event {last}"), database.write() as connection:
+    with pytest.raises(RuntimeError, match=f"event {last}"), database.write() as connection:
         rebuild(connection, OPERATOR, "s")
 
 

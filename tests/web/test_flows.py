@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.server import Server
@@ -93,6 +94,32 @@ def test_a_value_typed_without_a_connection_is_kept_marked_and_sent_once(
     expect(page.get_by_text("not yet saved")).to_have_count(0)
     kept = scene.send("GET", f"/v1/studies/{study}/observations")["observations"]
     assert sorted(one["value"] for one in kept) == [12.25, 13.5]
+
+
+@pytest.mark.parametrize("status", [408, 429])
+def test_a_value_that_the_server_had_no_time_for_is_sent_again(
+    window: Open, scene: Scene, study: str, status: int
+) -> None:
+    key = scene.ask(study, "tablet", min_size=2, max_size=2)["suggestions"][0]["key"]
+    tablet = window()
+    page = tablet.sign_in(scene.key, f"/studies/{study}/bench/tablet")
+    turned_away = []
+
+    def turn_away_once(route: Route) -> None:
+        if turned_away or route.request.method != "POST":
+            route.continue_()
+            return
+        turned_away.append(route.request.url)
+        route.fulfill(status=status, content_type="application/problem+json", body='{"detail": "Try again."}')
+
+    tablet.offline = True  # what the browser says of that answer is expected
+    page.route("**/observations*", turn_away_once)
+    page.get_by_label(f"yield of {key}", exact=True).fill("12.25")
+    page.keyboard.press("Enter")
+    expect(page.locator(".slot.saved")).to_have_count(1)
+    assert len(turned_away) == 1
+    kept = scene.send("GET", f"/v1/studies/{study}/observations")["observations"]
+    assert [one["value"] for one in kept] == [12.25]
 
 
 def test_unsent_values_outlive_the_page_and_an_answer_that_was_lost(window: Open, scene: Scene, study: str) -> None:

@@ -17,12 +17,15 @@ COMMON = problems.documented(
     "database-unavailable",
     "database-busy",
     "database-damaged",
+    "database-replaced",
     "overloaded",
     "computation-too-long",
     "body-too-slow",
     "too-many-requests",
 )
 # … those of an operation that writes …
-WRITES = problems.documented("invalid-input", "idempotency-key-reused", "outcome-unknown", "storage-full")
+WRITES = problems.documented(
+    "invalid-input", "idempotency-key-reused", "outcome-unknown", "storage-full", "schema-changed"
+)
 # … and those of an operation on one study.
 OF_A_STUDY = problems.documented("study-not-found", "study-deleted", "unreadable-event", "damaged-study")

@@ -21,6 +21,7 @@ from app.domain.errors import UnsupportedMediaType
 from app.services.memory import PER_ARCHIVE_BYTE
 from app.services.transactions import WriteTransactions
 from app.services.use_cases.archive import write_archive
+from app.services.use_cases.audit import record_export
 from app.services.workflows.import_archive import import_archive
 
 router = APIRouter(prefix="/v1", tags=["archives"], route_class=StrictRoute, responses=COMMON)
@@ -33,10 +34,13 @@ _BINARY = {ZIP: {"schema": {"type": "string", "format": "binary"}}}
     "/studies/{study}/archive",
     summary="The whole study in one file",
     response_class=FileResponse,
-    responses=OF_A_STUDY | {200: {"content": _BINARY, "description": "The archive"}},
+    responses=OF_A_STUDY
+    | documented("storage-full", "outcome-unknown", "schema-changed")
+    | {200: {"content": _BINARY, "description": "The archive"}},
 )
 async def export_study(study: Name, tx: CanExport, resources: ResourcesDep, run_long: RunLong) -> Response:
     def write(path: Path) -> None:
+        tx.record(record_export, study)
         tx.read(write_archive, resources, study, path)
 
     return await run_long(lambda: download(write, ZIP, f"{study}.nextbatch.zip"))

@@ -15,7 +15,7 @@ from app.api.problems import documented
 from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.reading import EventPage, event_out
 from app.api.schemas.shape import Name
-from app.domain.errors import Refusal
+from app.domain.errors import LedgerBehind, Refusal
 from app.services.transactions import ReadTransactions
 from app.services.use_cases import events, studies
 
@@ -47,6 +47,8 @@ def beginning(
     """The event after which a stream begins. What is refused is refused here, before the first byte."""
     newest = tx.read(studies.find, study).seq
     seen = last_event_id if last_event_id is not None else after
+    if seen is not None and seen > newest:
+        raise LedgerBehind(newest=newest)
     return newest if seen is None else seen
 
 
@@ -69,7 +71,7 @@ async def stream_slot(
     summary="The ledger as it grows (Server-Sent Events)",
     description="Begins after `Last-Event-ID`, else after `after`, else with what comes next.",
     response_class=EventSourceResponse,
-    responses=documented("overloaded"),
+    responses=documented("overloaded", "ledger-behind"),
 )
 async def live_events(
     study: Name,

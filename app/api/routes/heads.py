@@ -1,4 +1,7 @@
-"""/v1/heads: the newest hash of each ledger, signed, to be kept elsewhere and compared later."""
+"""/v1/heads: the newest hash of each ledger, signed, to be kept elsewhere and compared later.
+
+docs/decisions/0023-heads-outside.md says why.
+"""
 
 from fastapi import APIRouter
 

@@ -25,7 +25,7 @@ async def health() -> Fine:
 @router.get(
     "/readyz",
     summary="The database is reachable and its schema is the newest",
-    responses=documented("database-unavailable", "database-busy", "overloaded"),
+    responses=documented("database-unavailable", "database-busy", "database-replaced", "overloaded"),
 )
 def ready(resources: ResourcesDep) -> Fine:
     must_be_ready(resources.database)

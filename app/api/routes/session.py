@@ -1,18 +1,23 @@
 """/session: sign a browser in with a key, and out."""
 
+from functools import partial
+
 from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
 from app.api import sessions
 from app.api.bodies import StrictRoute
-from app.api.dependencies import ResourcesDep
+from app.api.dependencies import ResourcesDep, client_address
 from app.api.problems import documented
 from app.api.responses import answer, respond
 from app.api.schemas.keys import KeyOut, key_out
 from app.api.schemas.shape import Line
 from app.api.schemas.shape import Request as Body
+from app.domain.access import Actor
+from app.services.transactions import ReadTransactions
 from app.services.use_cases.access import authenticate
+from app.services.use_cases.audit import record_sign_in
 
 router = APIRouter(
     prefix="/session",
@@ -21,6 +26,7 @@ router = APIRouter(
     responses=documented(
         *("malformed-json", "json-limits", "duplicate-member", "unauthenticated", "forbidden", "body-too-large"),
         *("misdirected-host", "invalid-input", "internal-error", "database-unavailable", "database-busy", "overloaded"),
+        *("database-damaged", "database-replaced", "schema-changed", "storage-full", "outcome-unknown"),
     ),
 )
 
@@ -36,6 +42,8 @@ def sign_in(request: Request, wanted: SignIn, resources: ResourcesDep) -> Respon
     plaintext_key = wanted.key.strip()
     with resources.database.read() as connection:
         key = authenticate(connection, plaintext_key)
+    actor = Actor(key, request.scope["request_id"], client_address(request))
+    ReadTransactions(resources.database, actor).record(partial(record_sign_in, remember=wanted.remember))
     response = respond(answer(key_out(key)))
     sessions.start(response, request, plaintext_key, remember=wanted.remember)
     return response

@@ -4,8 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from app.api.schemas.shape import Line, Name, Request, Shape
+from app.api.schemas.shape import Line, Request, Shape
+from app.domain.audit import AUDIT_LOG
 from app.domain.heads import Head
+from app.domain.limits import NAME_PATTERN
 from app.services.use_cases.heads import HeadsChecked, SignedHeads
 
 Hexadecimal = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,128}$")]
@@ -13,7 +15,7 @@ MOST_HEADS = 100_000
 
 
 class HeadIn(Request):
-    study: Name
+    study: Annotated[str, StringConstraints(pattern=rf"{NAME_PATTERN}|^{AUDIT_LOG}$")]
     seq: int = Field(ge=1, lt=2**31, description="The number of the study's last event.")
     hash: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] = Field(description="The hash of that event.")
 

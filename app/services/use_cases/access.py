@@ -9,10 +9,11 @@ from secrets import token_hex, token_urlsafe
 from sqlalchemy import Connection
 
 from app.domain.access import Actor, Key, Role
+from app.domain.audit import AuditAction
 from app.domain.clock import now, stamp
 from app.domain.errors import Finding, Invalid, KeyNotFound, Unauthenticated
 from app.services.use_cases import studies
-from app.storage import keys
+from app.storage import audit, keys
 from app.storage import studies as study_rows
 
 LATEST = datetime(9999, 1, 1, tzinfo=UTC)  # in another time zone a later moment may have the year 10000
@@ -41,6 +42,8 @@ def create_key(
     keys.add(connection, key, _hash(secret))
     for study in granted:
         study_rows.grant(connection, key.id, studies.find(connection, actor, study))
+    made = {"key": key.id, "name": name, "role": role.value, "studies": list(granted), "expires_at": expiry}
+    audit.append(connection, actor, AuditAction.KEY_CREATED, made)
     return key, f"nb_{key.id}_{secret}"
 
 
@@ -48,12 +51,13 @@ def list_keys(connection: Connection, _actor: Actor) -> tuple[Key, ...]:
     return keys.every(connection)
 
 
-def revoke_key(connection: Connection, _actor: Actor, key_id: str) -> Key:
+def revoke_key(connection: Connection, actor: Actor, key_id: str) -> Key:
     """Revoke a key, effective with the next request; revoking it again changes nothing."""
     keys.revoke(connection, key_id, now())
     stored = keys.find(connection, key_id)
     if stored is None:
         raise KeyNotFound
+    audit.append(connection, actor, AuditAction.KEY_REVOKED, {"key": key_id})
     return stored[0]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from app.domain.access import Actor, Role, Scope
+from app.domain.audit import AuditAction
 from app.domain.errors import (
     KeyNotFound,
     ObjectiveMeasured,
@@ -18,7 +19,7 @@ from app.domain.events import AccessGranted, AccessWithdrawn, StudyChanged, Stud
 from app.domain.studies import Configuration, Study, StudyState
 from app.failpoints import reach
 from app.modelling.engine_settings import check_configuration
-from app.storage import keys, ledger, observations
+from app.storage import audit, keys, ledger, observations
 from app.storage import studies as rows
 
 ANY_VERSION = None
@@ -86,6 +87,7 @@ def delete(connection: Connection, actor: Actor, name: str, reason: str | None) 
     """Stop showing the study. Its ledger stays, and its name stays taken."""
     study = lock(connection, actor, name)
     study.must_be_able_to_become(StudyState.DELETED)
+    audit.append(connection, actor, AuditAction.STUDY_REMOVED, {"study": name, "reason": reason})
     return ledger.append(connection, study, actor, StudyDeleted(), reason)
 
 
@@ -96,6 +98,7 @@ def grant(connection: Connection, actor: Actor, name: str, key_id: str) -> Study
         raise KeyNotFound
     if rows.is_granted(connection, key_id, study):
         return study
+    audit.append(connection, actor, AuditAction.ACCESS_GIVEN, {"study": name, "key": key_id})
     return ledger.append(connection, study, actor, AccessGranted(key_id))
 
 
@@ -104,6 +107,7 @@ def withdraw(connection: Connection, actor: Actor, name: str, key_id: str) -> St
     study = lock(connection, actor, name)
     if not rows.is_granted(connection, key_id, study):
         raise KeyNotFound
+    audit.append(connection, actor, AuditAction.ACCESS_TAKEN, {"study": name, "key": key_id})
     return ledger.append(connection, study, actor, AccessWithdrawn(key_id))
 
 

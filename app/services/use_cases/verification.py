@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from app.domain.access import Actor
-from app.domain.errors import BrokenLedger
+from app.domain.audit import AuditAction
 from app.domain.events import digests_of
 from app.domain.ledger import first_break
 from app.domain.studies import Study
 from app.services.use_cases import studies
-from app.storage import blobs, ledger
+from app.storage import audit, blobs, ledger
 from app.storage import studies as study_rows
 from app.storage.derived import MOST_DIFFERENCES, Difference, recomputed
 from app.storage.studies import LedgerRow
@@ -53,7 +53,7 @@ def broken_at(connection: Connection, study: Study | LedgerRow) -> int | None:
     return broken
 
 
-def rebuild(connection: Connection, _actor: Actor, name: str) -> tuple[Difference, ...]:
+def rebuild(connection: Connection, actor: Actor, name: str) -> tuple[Difference, ...]:
     """Make the derived rows of a study anew from its ledger, deleted or not; what differed.
 
     A broken ledger is refused: rows made from it would hide that something is missing.
@@ -63,10 +63,11 @@ def rebuild(connection: Connection, _actor: Actor, name: str) -> tuple[Differenc
         return ()
     broken = broken_at(connection, study)
     if broken is not None:
-        raise BrokenLedger(f"The ledger of {name} is broken at event {broken}. Restore a backup.")
+        raise RuntimeError(f"The ledger of {name} is broken at event {broken}. Restore a backup.")
     with recomputed(connection, study) as tables:
         differences = tables.differences(connection)
         tables.replace(connection)
+    audit.append(connection, actor, AuditAction.TABLES_REBUILT, {"study": name, "differences": len(differences)})
     return tuple(differences)
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, IntegrityError
 
 from app.domain.access import Actor, Role
+from app.domain.audit import AuditAction
 from app.domain.errors import Finding, Invalid, Overloaded, StudyExists, UnreadableEvent, UnverifiedArchive
 from app.domain.events import AccessGranted, StudyImported
 from app.domain.studies import Study
@@ -22,7 +23,7 @@ from app.services.intake.limits import Limits
 from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
-from app.storage import blobs, ledger
+from app.storage import audit, blobs, ledger
 from app.storage import studies as study_rows
 
 MOST_EXPANSION = 20  # an archive may unpack to this many times the largest body
@@ -82,6 +83,8 @@ def _import(connection: Connection, actor: Actor, archive: Archive) -> tuple[Stu
         return _existing(connection, actor, archive), False
     for entry in archive.entries:
         study = ledger.add(connection, study, entry, entry.event())
+    brought = {"study": manifest.study, "server": manifest.server, "head": manifest.head}
+    audit.append(connection, actor, AuditAction.STUDY_BROUGHT_IN, brought)
     mark = StudyImported(manifest.head, archive.signature, manifest.server, manifest.exported_at)
     study = ledger.append(connection, study, actor, mark)
     if actor.key.role is not Role.ADMIN:

@@ -35,7 +35,11 @@ export function follow(name, { seq, onChange, onStatus, look }) {
       pause = POLL;
       say("live");
     };
-    for await (const event of events(`${study(name, "/events/live")}?after=${last}`, controller, onOpen)) {
+    const onBehind = (newest) => {
+      last = newest; // the ledger was restored from an older copy: see it as it is now
+      onChange(null);
+    };
+    for await (const event of events(`${study(name, "/events/live")}?after=${last}`, controller, onOpen, onBehind)) {
       if (event.id) last = Math.max(last, Number(event.id));
       onChange(JSON.parse(event.data));
     }
@@ -84,9 +88,13 @@ export function follow(name, { seq, onChange, onStatus, look }) {
   };
 }
 
-async function* events(path, controller, onOpen) {
+async function* events(path, controller, onOpen, onBehind) {
   const answer = await fetch(path, { signal: controller.signal, headers: { Accept: "text/event-stream" } });
-  if (!answer.ok) throw new Error(`no stream: ${answer.status}`);
+  if (!answer.ok) {
+    const problem = await answer.json().catch(() => ({}));
+    if (problem.code === "ledger-behind") onBehind(problem.newest);
+    throw new Error(`no stream: ${answer.status}`);
+  }
   onOpen();
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "",

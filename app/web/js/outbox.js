@@ -6,6 +6,8 @@ import { Offline, query, send, study, token } from "./api.js";
 import { me } from "./session.js";
 
 const STORE = "nextbatch:outbox";
+// Nothing is wrong with the report: signed out, too slow, too many requests.
+const LATER = new Set([401, 408, 429]);
 const PAUSES = [1000, 2000, 4000, 8000];
 const IMPLAUSIBLE = ["implausible-value", "extreme-value"];
 const listeners = new Set();
@@ -79,7 +81,7 @@ async function attempt(item) {
     tell({ saved: item, answer: await answer.json() });
     return true;
   } catch (error) {
-    const later = error instanceof Offline || error.status >= 500 || error.status === 401;
+    const later = error instanceof Offline || error.status >= 500 || LATER.has(error.status);
     if (later) {
       timer = setTimeout(flush, PAUSES[Math.min(failures++, PAUSES.length - 1)]);
       tell({ delayed: item });

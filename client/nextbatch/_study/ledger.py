@@ -7,7 +7,8 @@ from pathlib import Path
 from .._events import Events
 from .._json import parse
 from .._sync_and_async import ConnectionT, sync_and_async
-from ..answers import Event, Replayed, Verified
+from ..answers import Event
+from ..checks import Replayed, Verified
 from .base import StudyBase
 
 
