@@ -31,6 +31,10 @@ class Settings(BaseSettings):
         default=("localhost", "127.0.0.1", "[::1]"),
         description='Host names this server answers to, as a JSON list; ["*"] for any.',
     )
+    trusted_proxies: tuple[str, ...] = Field(
+        default=("127.0.0.1", "::1"),
+        description="Addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, as a JSON list.",
+    )
     trusted_servers: tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")], ...] = Field(
         default=(),
         description="Public keys of other servers whose archives need no further flag, as a JSON list.",

@@ -115,7 +115,8 @@ def write_transactions(request: Request, actor: Actor, token: str | None, body_d
     """The transactions of a writing request, identified by its method, its address and its body."""
     identity = "\n".join((request.method, request.url.path, request.url.query, body_digest))
     fingerprint = sha256(identity.encode()).hexdigest()
-    return WriteTransactions(request.app.state.resources.database, actor, token, fingerprint)
+    study = request.path_params.get("study")
+    return WriteTransactions(request.app.state.resources.database, actor, token, fingerprint, study)
 
 
 async def seen_version(

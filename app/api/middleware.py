@@ -18,7 +18,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api import problems
 from app.api.metrics import Metrics
-from app.domain.errors import BodyTooLarge, BodyTooSlow, OutcomeUnknown, Overloaded, Refusal, Unavailable, WrongOrigin
+from app.domain.errors import (
+    BodyTooLarge,
+    BodyTooSlow,
+    OutcomeUnknown,
+    Overloaded,
+    Refusal,
+    TwoLengths,
+    Unavailable,
+    WrongOrigin,
+)
 
 LEAST_BYTES_PER_SECOND = 10_000
 ENOUGH_BYTES = 1 << 16  # of a body, before its request is let in: the rest of a larger body is taken piece by piece
@@ -132,6 +141,11 @@ class BodyLimited:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            refused = problems.refusal(TwoLengths(), scope.get("request_id"))
+            refused.headers["Connection"] = "close"
+            await refused(scope, receive, send)
+            return
         most = self.most_json_bytes if "json" in headers.get("content-type", "json") else self.most_bytes
         declared = headers.get("content-length", "0")
         if declared.isdecimal() and int(declared) > most:

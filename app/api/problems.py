@@ -15,8 +15,10 @@ from typing import Any
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from app.api.schemas.shape import Request as RequestShape
 from app.domain import errors
@@ -30,6 +32,7 @@ STATUSES: dict[str, int] = {
     errors.Malformed.code: 400,
     errors.JsonLimits.code: 400,
     errors.DuplicateMember.code: 400,
+    errors.TwoLengths.code: 400,
     errors.Unauthenticated.code: 401,
     errors.Denied.code: 403,
     errors.Missing.code: 404,
@@ -183,10 +186,20 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         response = problem("method-not-allowed", "This address does not accept that method.", _request_id(request))
         response.headers.update(error.headers or {})
+        response.headers["Allow"] = ", ".join(_allowed_methods(request))
         return response
     if error.status_code == HTTPStatus.NOT_FOUND:
         return refusal(errors.Missing(), _request_id(request))
     return refusal(errors.Malformed("The request cannot be read."), _request_id(request))
+
+
+def _allowed_methods(request: Request) -> list[str]:
+    """The methods of every route at this address; Starlette names those of the first one only."""
+    contexts = iter_route_contexts(request.app.routes)
+    methods = (
+        context.methods or () for context in contexts if context.original_route.matches(request.scope)[0] != Match.NONE
+    )
+    return sorted(set().union(*methods))
 
 
 def _plain(finding: Finding) -> Mapping[str, Any]:

@@ -99,5 +99,7 @@ def _setting_error(error: ErrorDetails) -> str:
 
 
 def _exit(message: str, code: int = FAILED) -> None:
-    Console(stderr=True, highlight=False).print(f"[bold red]nextbatch:[/] {escape(message)}")
+    Console(stderr=True, highlight=False).print(
+        f"[bold red]nextbatch:[/] {escape(' '.join(message.split()))}", soft_wrap=True
+    )
     sys.exit(code)

@@ -18,6 +18,7 @@ class HttpConnection(H11Protocol):
     """Closes a connection on which nothing happens; uvicorn itself waits forever for the rest of a header."""
 
     _last_cycle: object = None  # the request at the previous check
+    _last_unread = 0  # bytes of answers that were waiting then
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -29,9 +30,13 @@ class HttpConnection(H11Protocol):
         if self.transport.is_closing():
             return
         idle = self.cycle is None or self.cycle.response_complete
+        unread = self.transport.get_write_buffer_size()
+        if unread and unread == self._last_unread:  # the client does not read its answer
+            self.transport.abort()
+            return
         if idle and self.cycle is self._last_cycle:
             self.transport.close()
-        self._last_cycle = self.cycle
+        self._last_cycle, self._last_unread = self.cycle, unread
         self.loop.call_later(IDLE_SECONDS, self._check_idle)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002

@@ -3,6 +3,7 @@
 import json
 import zipfile
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Annotated
 
 import typer
@@ -48,8 +49,33 @@ def import_study(
         console.print(f"Study {study.name} is imported: {plural(study.details.candidates, 'candidate')}.")
 
 
-def backup(file: Target) -> None:
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write, which must not exist; with --every, a folder.")],
+    every: Annotated[
+        float | None, typer.Option(help="Make a copy every so many minutes, until stopped.", min=0.1)
+    ] = None,
+    keep: Annotated[int, typer.Option(help="With --every, how many copies to keep.", min=1)] = 24,
+) -> None:
     """Copy this machine's database while the server runs."""
+    if every is None:
+        _back_up(file)
+        return
+    file.mkdir(mode=0o700, parents=True, exist_ok=True)
+    while True:
+        began = monotonic()
+        _back_up(file / f"nextbatch-{now().replace(':', '')}.sqlite3")
+        _drop_oldest(file, keep)
+        sleep(max(0.0, began + every * 60 - monotonic()))
+
+
+def _drop_oldest(folder: Path, keep: int) -> None:
+    """Delete the oldest copies that `--every` made, and their heads."""
+    for old in sorted(folder.glob("nextbatch-*.sqlite3"))[:-keep]:
+        old.unlink()
+        old.with_name(f"{old.name}.heads.json").unlink(missing_ok=True)
+
+
+def _back_up(file: Path) -> None:
     from app.storage import backup as backups
 
     _must_be_new(file)

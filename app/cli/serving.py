@@ -1,6 +1,7 @@
 """Start the server: migrate the database, create the first admin key, serve."""
 
 import os
+import shutil
 import signal
 import socket
 import tempfile
@@ -33,6 +34,7 @@ console = Console(highlight=False)
 SHUTDOWN_SECONDS = 10
 BUSY_SECONDS = 120.0  # from the first refusal; the database itself waits a while before each
 BUSY_PAUSE = 0.2
+METRICS = "nextbatch-metrics-"
 
 
 def serve(
@@ -72,6 +74,7 @@ def serve(
         log_config=None,
         access_log=False,
         server_header=False,
+        forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
 
@@ -193,7 +196,26 @@ def _export_settings(settings: Settings, port: int) -> None:
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # several BLAS threads slow each other down here
     if settings.workers > 1 and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="nextbatch-metrics-")
+        sweep_metrics(Path(tempfile.gettempdir()))
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix=f"{METRICS}{os.getpid()}-")
+
+
+def sweep_metrics(folder: Path) -> None:
+    """Delete the folders of metrics that servers left behind when they were killed."""
+    for left in folder.glob(f"{METRICS}*-*"):
+        process = left.name.removeprefix(METRICS).partition("-")[0]
+        if process.isdecimal() and not _is_running(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def _bracketed(host: str) -> str:

@@ -56,6 +56,11 @@ class DuplicateMember(Malformed):
     detail = "A JSON object has the same member twice."
 
 
+class TwoLengths(Malformed):
+    code = "two-lengths"
+    detail = "The request has both Content-Length and Transfer-Encoding, so its end is in doubt. Send one of them."
+
+
 class Invalid(Refusal):
     """A payload that breaks a rule; `findings` say where, and what to write instead."""
 

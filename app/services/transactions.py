@@ -10,9 +10,10 @@ from typing import TypeVar, TypeVarTuple
 
 from sqlalchemy import Connection
 
-from app.domain.access import Actor
+from app.domain.access import Actor, Scope
+from app.domain.errors import StudyNotFound
 from app.failpoints import reach
-from app.storage import answers
+from app.storage import answers, studies
 from app.storage.answers import Answer
 from app.storage.database import Database
 
@@ -46,6 +47,7 @@ class WriteTransactions(ReadTransactions):
 
     token: str | None = None  # the Idempotency-Key
     fingerprint: str = ""  # of the request: another request with the same token is refused
+    study: str | None = None  # that the request is about
 
     def write_once(
         self, use_case: Callable[[Connection, Actor, *Ts], T], *args: *Ts, answer: Callable[[T], Answer]
@@ -57,6 +59,7 @@ class WriteTransactions(ReadTransactions):
             owner = self.actor.key.id
             stored_answer = answers.claim(connection, owner, self.token, self.fingerprint)
             if stored_answer is not None:
+                self._must_still_see(connection)
                 return stored_answer
             reach("claimed")
             new_answer = answer(use_case(connection, self.actor, *args))
@@ -84,4 +87,15 @@ class WriteTransactions(ReadTransactions):
     def _stored_answer(self, connection: Connection) -> Answer | None:
         if self.token is None:
             return None
-        return answers.find(connection, self.actor.key.id, self.token, self.fingerprint)
+        stored_answer = answers.find(connection, self.actor.key.id, self.token, self.fingerprint)
+        if stored_answer is not None:
+            self._must_still_see(connection)
+        return stored_answer
+
+    def _must_still_see(self, connection: Connection) -> None:
+        """Refuse a key whose access was withdrawn since: an answer may tell about the study."""
+        study = studies.find(connection, self.study) if self.study else None
+        if study is None or self.actor.key.may(Scope.KEYS):
+            return
+        if not studies.is_granted(connection, self.actor.key.id, study):
+            raise StudyNotFound

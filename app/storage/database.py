@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 from sqlalchemy import Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
@@ -16,7 +17,7 @@ from app.storage import dialects
 from app.storage.database_file import DatabaseFile
 from app.storage.remembered_heads import RememberedHeads
 
-_SCHEMA = "SELECT version_num FROM alembic_version"
+SCHEMA_SECONDS = 1.0
 _NEW_HEADS = "new heads"  # in the `info` of a connection
 
 
@@ -25,13 +26,36 @@ def note_head(connection: Connection, study_id: int, head: Head) -> None:
     connection.info.get(_NEW_HEADS, {})[study_id] = head
 
 
+class ExpectedSchema:
+    """Refuses to write to the schema of another version, looked at again after some seconds.
+
+    SQLite answers in microseconds, so it is asked every time; for PostgreSQL it would be one more round trip.
+    """
+
+    def __init__(self, revision: str, seconds: float) -> None:
+        self._revision = revision
+        self._seconds = seconds
+        self._due = 0.0
+
+    def must_be_that_of(self, connection: Connection) -> None:
+        if monotonic() < self._due:
+            return
+        cursor = connection.connection.cursor()
+        cursor.execute("SELECT version_num FROM alembic_version")
+        found = cursor.fetchone()
+        cursor.close()
+        if found is None or found[0] != self._revision:
+            raise SchemaChanged
+        self._due = monotonic() + self._seconds
+
+
 @dataclass(frozen=True)
 class Database:
     reader: Engine
     writer: Engine
     remembered: RememberedHeads | None = None
     file: DatabaseFile | None = None  # of SQLite
-    schema: str | None = None  # writes need exactly this one
+    schema: ExpectedSchema | None = None  # writes need exactly this one
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -75,8 +99,8 @@ class Database:
 
     def _must_be_ours(self, connection: Connection) -> None:
         self._must_be_in_place(connection)
-        if self.schema is not None and connection.exec_driver_sql(_SCHEMA).scalar() != self.schema:
-            raise SchemaChanged
+        if self.schema is not None:
+            self.schema.must_be_that_of(connection)
 
     @contextmanager
     def rehearse(self) -> Iterator[Connection]:
@@ -109,8 +133,9 @@ def open_database(
     if url.get_backend_name() == "sqlite":
         file = DatabaseFile(Path(url.database or ""))
         engines = dialects.sqlite_engines(url, connections, file.must_be_in_place)
-        return Database(*engines, remembered, file, schema)
-    database = Database(*dialects.postgresql_engines(url, connections), remembered, None, schema)
+        return Database(*engines, remembered, file, ExpectedSchema(schema, 0) if schema else None)
+    expected = ExpectedSchema(schema, SCHEMA_SECONDS) if schema else None
+    database = Database(*dialects.postgresql_engines(url, connections), remembered, None, expected)
     try:
         with _translated():
             dialects.refuse_unsafe(database.writer)

@@ -77,10 +77,10 @@ def unused(file: Path) -> Iterator[None]:
 
 def make_private(file: Path) -> None:
     """Let only the owner read the database and its logs, in whatever folder they are; SQLite's logs take its mode."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    with suppress(OSError):  # SQLite itself tells what is wrong
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     for part in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):
-        with suppress(FileNotFoundError, PermissionError):  # a file of somebody else is theirs to protect
+        with suppress(OSError):  # a file of somebody else is theirs to protect
             if part.stat().st_mode & 0o077:
                 part.chmod(0o600)
 

@@ -74,6 +74,27 @@ def test_a_database_that_is_not_there_and_postgresql_are_refused(tmp_path: Path)
         backup.copy("postgresql://localhost/nextbatch", tmp_path / "copy")
 
 
+def test_copies_are_made_every_so_often_and_the_oldest_deleted(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEXTBATCH_DATABASE_URL", f"sqlite:///{source}")
+    monkeypatch.setenv("NEXTBATCH_DATA", str(tmp_path / "data"))
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.copies.sleep", pause)
+    CliRunner().invoke(command, ["backup", str(tmp_path / "copies"), "--every", "5", "--keep", "2"])
+    assert len(pauses) == 4
+    assert all(290 < seconds <= 300 for seconds in pauses)
+    copies = sorted(path.name for path in (tmp_path / "copies").iterdir())
+    assert [name.endswith(".heads.json") for name in copies] == [False, True, False, True]
+    backup.restore(tmp_path / "copies" / copies[-2], f"sqlite:///{tmp_path / 'restored.sqlite3'}")
+
+
 def test_the_command_copies_and_restores(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEXTBATCH_DATABASE_URL", f"sqlite:///{source}")
     copied = CliRunner().invoke(command, ["backup", str(tmp_path / "copy.sqlite3")])

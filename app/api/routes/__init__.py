@@ -7,6 +7,7 @@ COMMON = problems.documented(
     "malformed-json",
     "json-limits",
     "duplicate-member",
+    "two-lengths",
     "unauthenticated",
     "forbidden",
     "not-found",

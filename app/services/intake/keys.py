@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.services.intake.cell_types import TextCells
+from app.services.intake.cell_types import Flaw, TextCells
 from app.services.intake.columns import name_flaw
 from app.services.intake.findings import Findings, refuse
 from app.services.intake.limits import Limits
@@ -32,11 +32,18 @@ def check_key_count(keys: Sequence[str], rows: int, findings: Findings) -> None:
 
 def check_keys(texts: TextCells, column: str | None, first_row: int, limits: Limits, findings: Findings) -> list[str]:
     """The keys, one per row; a repeated key is an error that names both rows."""
-    for flaw, rows in texts.rows_by_flaw(lambda key: name_flaw(key, limits.key_length)).items():
+    for flaw, rows in texts.rows_by_flaw(lambda key: _key_flaw(key, limits)).items():
         findings.errors_in_rows(f"key-{flaw.code}", f"The key {flaw.message}", rows + first_row, column)
     if len(texts.levels) < len(texts.codes):
         _report_repeated_keys(texts, column, first_row, findings)
     return [texts.levels[code] for code in texts.codes.tolist()]
+
+
+def _key_flaw(key: str, limits: Limits) -> Flaw | None:
+    """What is wrong with a key. Each must have an address, and these two mean folders there."""
+    if key in (".", ".."):
+        return Flaw("dots", "is only dots, so no address can name it. Choose another.")
+    return name_flaw(key, limits.key_length)
 
 
 def _report_repeated_keys(texts: TextCells, column: str | None, first_row: int, findings: Findings) -> None:
