@@ -10,6 +10,7 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
+from app.cli.connections import HttpConnection
 from app.cli.serving import METRICS, sweep_metrics
 from tests.api.conftest import Upload, problem
 from tests.conftest import on_sqlite
@@ -90,3 +91,41 @@ def test_a_refused_start_prints_one_line(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout) == (1, "")
     assert len(ended.stderr.splitlines()) == 1
     assert ended.stderr.startswith("nextbatch: ")
+
+
+class StalledTransport:
+    """A connection whose client has stopped reading: so many bytes wait at each look."""
+
+    def __init__(self, waiting: list[int]) -> None:
+        self.waiting = waiting
+        self.aborted = False
+
+    def is_closing(self) -> bool:
+        return self.aborted
+
+    def get_write_buffer_size(self) -> int:
+        return self.waiting.pop(0)
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+class NoLoop:
+    def call_later(self, *_: object) -> None:
+        pass
+
+
+class RunningRequest:
+    response_complete = False
+
+
+@pytest.mark.parametrize(
+    ("waiting", "aborted"), [([70_000, 70_000], True), ([70_000, 65_000], False), ([0, 0], False), ([0, 9], False)]
+)
+def test_a_connection_that_is_never_read_is_closed(waiting: list[int], aborted: bool) -> None:
+    connection = HttpConnection.__new__(HttpConnection)
+    transport = StalledTransport(waiting)
+    connection.transport, connection.loop, connection.cycle = transport, NoLoop(), RunningRequest()
+    connection._check_idle()
+    connection._check_idle()
+    assert transport.aborted is aborted
