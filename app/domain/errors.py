@@ -259,7 +259,7 @@ class DatabaseBusy(Unavailable):
 
 class DatabaseDamaged(Unavailable):
     code = "database-damaged"
-    detail = "The database is damaged: it cannot be read. Restore a backup."
+    detail = "The database is damaged, or not one of this server: it cannot be read. Restore a backup."
     retry_after = 60
 
 

@@ -162,10 +162,15 @@ def _translated() -> Iterator[None]:
         raise _meaning(error, committing=False) from error
 
 
+# SQLite's messages when its file is damaged; also a bit of the schema's own text may be another.
+_DAMAGE = (
+    *("malformed", "not a database", "could not decode to utf-8", "unsupported file format"),
+    *("no such table", "no such column"),
+)
 # What SQLSTATEs (PostgreSQL) and the driver's messages (SQLite) mean to the caller.
 _FAILURES: tuple[tuple[type[Unavailable], tuple[str, ...], tuple[str, ...]], ...] = (
     (StorageFull, ("53100",), ("disk is full", "no space left")),
-    (DatabaseDamaged, ("XX001", "XX002"), ("malformed", "not a database", "could not decode to utf-8")),
+    (DatabaseDamaged, ("XX001", "XX002"), _DAMAGE),
     (DatabaseBusy, ("40", "53300", "55P03", "57014"), ("database is locked", "database table is locked")),
 )
 _UNREACHABLE: tuple[tuple[str, ...], tuple[str, ...]] = (

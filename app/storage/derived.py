@@ -155,7 +155,9 @@ def _in_parts(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def _key(table: Table, row: Row | None) -> tuple[Any, ...]:
-    return () if row is None else tuple(row[column.name] for column in table.primary_key.columns)
+    """The primary key, in an order that damaged rows cannot upset."""
+    cells = [] if row is None else [row[column.name] for column in table.primary_key.columns]
+    return tuple((type(cell).__name__, cell) for cell in cells)
 
 
 def _named(table: Table, row: Row | None) -> str:

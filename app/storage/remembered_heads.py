@@ -2,7 +2,7 @@
 
 SQLite drops, without a word, everything in its write-ahead log after a damaged frame. This file tells at the next start
 that something is missing. It is written after each commit and synced once a second by a thread, so a write costs a few
-microseconds and never waits for the disk; docs/decisions/0023-heads-outside.md says what follows from that.
+system calls and never waits for the disk; docs/decisions/0023-heads-outside.md says what follows from that.
 """
 
 import os

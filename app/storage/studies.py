@@ -153,6 +153,8 @@ def _study(row: Row[Any]) -> Study:
     columns = dict(row._mapping)  # noqa: SLF001
     del columns["requested"]
     try:
+        if not (type(row.seq) is type(row.version) is type(row.candidates) is int and type(row.head) is str):
+            raise TypeError
         columns |= {"state": StudyState(row.state), "configuration": _configuration(row.configuration)}
         return Study(**columns | {"columns": _columns(row.columns), "imports": _imports(row.imports)})
     except (ValueError, TypeError, AttributeError) as error:  # somebody or something else wrote it

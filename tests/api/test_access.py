@@ -102,7 +102,10 @@ def test_each_scope_is_needed_by_the_operations_it_is_meant_for(anonymous: TestC
     needed = {operation.name: operation.scope for operation in operations(anonymous.app)}
     assert all(scope is Scope.KEYS for name, scope in needed.items() if "/v1/keys" in name and "me" not in name)
     reads = {name: scope for name, scope in needed.items() if name.startswith("GET") and "keys" not in name}
-    assert {name for name, scope in reads.items() if scope is not Scope.READ} == {"GET /v1/studies/{study}/archive"}
+    assert {name: scope for name, scope in reads.items() if scope is not Scope.READ} == {
+        "GET /v1/studies/{study}/archive": Scope.MANAGE,
+        "GET /v1/audit": Scope.KEYS,
+    }
 
 
 def test_a_stream_is_refused_before_it_begins(admin: TestClient, new_key: Callable[..., str], study: str) -> None:
