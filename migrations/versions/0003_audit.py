@@ -7,7 +7,7 @@ happened before this version was never recorded, so the log begins empty.
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0004"
+revision = "0003"
 down_revision = "0002"
 branch_labels = None
 depends_on = None
