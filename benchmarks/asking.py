@@ -21,7 +21,7 @@ from app.domain.batches import BatchSize
 from app.main import create_app
 from app.modelling.drafting import draft
 from app.services.resources import Resources
-from app.services.workflows import ask
+from app.services.workflows import ask, ask_basis
 from app.settings import Settings
 from app.storage import studies
 from app.storage.tables import snapshot_blobs, snapshots
@@ -129,7 +129,7 @@ def _split(folder: Path, study: str) -> Figures:
         client.get(f"/v1/studies/{study}/summary").raise_for_status()
         client.post(f"/v1/studies/{study}/observations", json={"candidate": "1", "value": 0.5}).raise_for_status()
         with (
-            patch.object(ask, "_read_basis", timed("read", ask._read_basis)),  # noqa: SLF001
+            patch.object(ask, "read_basis", timed("read", ask_basis.read_basis)),
             patch.object(Models, "at", timed("model", Models.at)),
             patch.object(local, "draft", timed("choice", draft)),
             patch.object(ask, "_issue", timed("commit", ask._issue)),  # noqa: SLF001

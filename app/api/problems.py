@@ -52,6 +52,8 @@ STATUSES: dict[str, int] = {
     errors.StudyFinished.code: 409,
     errors.NoCandidates.code: 409,
     errors.CandidatesExhausted.code: 409,
+    errors.TermsUnmet.code: 409,
+    errors.PreviewOutdated.code: 409,
     errors.AlreadyObserved.code: 409,
     errors.ObjectiveMeasured.code: 409,
     errors.UnreadableEvent.code: 409,

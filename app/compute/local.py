@@ -12,6 +12,7 @@ from app.compute.models import Models
 from app.domain.batches import BatchSize, Draft
 from app.domain.predictions import Insight
 from app.fair_threads import FairThreads, Job
+from app.modelling.composing import NO_TERMS, Terms
 from app.modelling.drafting import draft
 from app.modelling.model import within
 from app.modelling.predicting import Predictions, Predictor
@@ -30,10 +31,10 @@ class LocalCompute:
     models: Models
     seconds: float
 
-    def compute_batch(self, basis: LedgerPrefix, size: BatchSize) -> Draft:
+    def compute_batch(self, basis: LedgerPrefix, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
         """The next batch of a study, from everything that its ledger says up to `basis`."""
         with within(self.seconds):
-            return draft(self.models.at(basis), size)
+            return draft(self.models.at(basis), size, terms)
 
     def predictions(self, prefix: LedgerPrefix) -> Predictions:
         """What the model says of every candidate."""

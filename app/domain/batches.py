@@ -115,6 +115,8 @@ class BatchRecord:
     degraded: Mapping[str, int] = field(default_factory=dict)  # numerical rescues
     fit: Fit | None = None  # auto mode
     best: BestPredicted | None = None
+    prices: Mapping[str, float] = field(default_factory=dict)
+    """What each term of the request costs: how much more the batch would promise without it, in the user's unit."""
 
 
 @dataclass(frozen=True)

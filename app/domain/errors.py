@@ -198,6 +198,16 @@ class CandidatesExhausted(Conflict):
     detail = "No candidate is left to suggest: all are measured, pending or switched off."
 
 
+class TermsUnmet(Conflict):
+    code = "terms-unmet"
+    detail = "Fewer candidates than requested meet the terms of this ask together."
+
+
+class PreviewOutdated(Conflict):
+    code = "preview-outdated"
+    detail = "The batch would not be the one that you looked at. Look at a new preview."
+
+
 class AlreadyObserved(Conflict):
     """Another result is stored where these belong; `findings` say which."""
 

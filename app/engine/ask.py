@@ -31,6 +31,8 @@ class Ask:
     """Multiplies √leverage instead of the theory's alpha; c posterior standard deviations are c·√lam."""
     limit: IndexArray | None = None
     """(A,) how often each candidate may be chosen in this batch (1: never twice); None: no limit."""
+    chosen_before: int = 0
+    """How many the batch has already, if it is chosen in parts: addresses the randomness of this part."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_size <= self.max_size:

@@ -39,6 +39,12 @@ def fixed_size(state: State, ask: Ask, pick_one: PickOne) -> Selection:
     return Selection(np.array(picks, dtype=np.int64), ended, np.array(values))
 
 
+def _rng(state: State, ask: Ask, algorithm: str) -> np.random.Generator:
+    """The generator of a batch, or of one part of it."""
+    purpose = f"{algorithm} {ask.chosen_before}" if ask.chosen_before else algorithm
+    return rng_at(state.settings.seed, purpose, ask.batch_number)
+
+
 def highest(values: FloatArray, allowed: BoolArray) -> tuple[int, float]:
     """The allowed candidate of the highest value, the smallest number among equals."""
     number = int(np.argmax(np.where(allowed, values, -np.inf)))
@@ -52,13 +58,13 @@ def any_of(allowed: BoolArray, rng: np.random.Generator) -> tuple[int, float]:
 
 def uniform(state: State, ask: Ask) -> Selection:
     """Every allowed candidate with the same probability, measured before or not: what all others have to beat."""
-    rng = rng_at(state.settings.seed, "uniform", ask.batch_number)
+    rng = _rng(state, ask, "uniform")
     return fixed_size(state, ask, lambda allowed: any_of(allowed, rng))
 
 
 def epsilon_greedy(state: State, ask: Ask) -> Selection:
     """With probability EPSILON, and while nothing is known, a uniform choice; else the argmax of the mean."""
-    rng = rng_at(state.settings.seed, "epsilon-greedy", ask.batch_number)
+    rng = _rng(state, ask, "epsilon-greedy")
     nothing_known = not np.any(state.counts)
 
     def pick_one(allowed: BoolArray) -> tuple[int, float]:
@@ -74,7 +80,7 @@ def thompson(state: State, ask: Ask) -> Selection:
 
     Samples differ by themselves, so pending measurements need no special care: that makes it asynchronous.
     """
-    rng = rng_at(state.settings.seed, "thompson", ask.batch_number)
+    rng = _rng(state, ask, "thompson")
     residual_root = np.sqrt(state.residual)
     return fixed_size(state, ask, lambda allowed: highest(posterior_sample(state, residual_root, rng), allowed))
 
@@ -109,7 +115,7 @@ class Evolution:
 
     def __call__(self, state: State, ask: Ask) -> Selection:
         """Uniform choices until the population is complete, then children."""
-        rng = rng_at(state.settings.seed, "evolution", ask.batch_number)
+        rng = _rng(state, ask, "evolution")
         living = latest_measured(state, self.population)
         fresh = (state.counts == 0) & (state.pending == 0)
         scaled = _scaled(state.X)

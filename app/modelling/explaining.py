@@ -19,6 +19,7 @@ FIRST_BATCH = Explanation(
     "Part of the first batch, which is spread over the whole list so that there is something to learn from.",
     exploration=1.0,
 )
+REQUESTED = Explanation("You asked for this candidate.", exploration=0.0)
 _WIDE_START = "To begin widely: nothing has been measured in this part of the list."
 
 
@@ -30,17 +31,18 @@ class Explainer:
     predictor: Predictor
     alpha: float
 
-    def explain(self, candidate: int, *, wide_start: bool = False) -> Explanation:
-        """Why this candidate; with `wide_start` it was chosen by its place in the list, not by the model."""
+    def explain(self, candidate: int, *, wide_start: bool = False, requested: bool = False) -> Explanation:
+        """Why this candidate: the model, its place in the list (`wide_start`), or because somebody asked for it."""
         if not self.model.observed.size:
-            return FIRST_BATCH
+            return REQUESTED if requested else FIRST_BATCH
         state = self.model.state
         width = self.alpha * math.sqrt(float(state.leverage[candidate]))
         above = max(0.0, float(state.mean[candidate]) - self._average)
         exploration = width / (width + above) if width + above > 0 else 1.0
         nearest = self._nearest(candidate)
+        words = REQUESTED.words if requested else _WIDE_START if wide_start else _words(exploration, nearest)
         return Explanation(
-            words=_WIDE_START if wide_start else _words(exploration, nearest),
+            words=words,
             exploration=exploration,
             mean=float(self.predictor.mean[candidate]),
             std=float(self.predictor.std[candidate]),

@@ -54,13 +54,19 @@ def unavailable(connection: Connection, study: Study) -> dict[int, Unavailabilit
 
 
 class CandidateSet:
-    """The candidates of one study at one moment; candidate i is row i over all blocks."""
+    """The candidates of one study, now or with its `earlier` blocks; candidate i is row i over all of them."""
 
-    def __init__(self, connection: Connection, arrays: ArrayCache, study: Study) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        arrays: ArrayCache,
+        study: Study,
+        earlier: tuple[CandidateBlock, ...] | None = None,
+    ) -> None:
         self._connection = connection
         self._study = study
         self._arrays = arrays
-        self._blocks = blocks(connection, study)
+        self._blocks = blocks(connection, study) if earlier is None else earlier
         self._features = [column for column in study.columns if column.role == "feature"]
         self._attributes = [column for column in study.columns if column.role == "attribute"]
 

@@ -13,8 +13,8 @@ from app.api.limits import finished, run_short
 from app.api.problems import documented
 from app.api.responses import answer, download, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
+from app.api.schemas.asks import AskIn, PreviewOut, preview_out
 from app.api.schemas.batches import (
-    AskIn,
     BatchOut,
     BatchPage,
     BenchOut,
@@ -32,6 +32,7 @@ from app.services.transactions import Answer
 from app.services.use_cases import batches
 from app.services.use_cases.batches import BatchDetails
 from app.services.workflows.ask import ask
+from app.services.workflows.preview import Preview, preview
 
 router = APIRouter(
     prefix="/v1/studies/{study}", tags=["batches"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
@@ -44,10 +45,14 @@ _NOT_FOUND = documented("not-found", "study-not-found", "batch-not-found")
 @router.post(
     "/batches",
     summary="Ask for the next batch",
-    description="The same worker asking again gets its open batch back, so a retry is harmless.",
-    response_model=BatchOut,
+    description="The same worker asking again gets its open batch back, so a retry is harmless. With `preview`, the "
+    "batch as it would be; nothing is stored.",
+    response_model=BatchOut | PreviewOut,
     responses=WRITES
-    | documented("study-not-active", "study-finished", "no-candidates", "candidates-exhausted", "conflict")
+    | documented(
+        *("study-not-active", "study-finished", "no-candidates", "candidates-exhausted", "terms-unmet"),
+        *("preview-outdated", "conflict"),
+    )
     | {
         201: {"model": BatchOut, "description": "A new batch"},
         202: {"model": ComputingOut, "description": "Ask again"},
@@ -56,8 +61,9 @@ _NOT_FOUND = documented("not-found", "study-not-found", "batch-not-found")
 async def ask_for_batch(
     study: Name, wanted: AskIn, request: Request, resources: ResourcesDep, tx: CanAsk, ask_limit: AskLimit
 ) -> Response:
+    begin = partial(preview, answer=_preview) if wanted.preview else partial(ask, answer=_batch)
     with ask_limit.slot(tx.actor.key.id, "More workers ask than the server can answer soon. Try again."):
-        job = await run_short(partial(ask, resources, tx, study, wanted.request(), _batch))
+        job = await run_short(partial(begin, resources, tx, study, wanted.form()))
         if await finished(job, request, wanted.wait):
             return respond(job.future.result())
     job.demand.promise()
@@ -146,3 +152,7 @@ def list_suggestions(
 
 def _batch(details: BatchDetails) -> Answer:
     return answer(batch_out(details), 201 if details.new else 200)
+
+
+def _preview(previewed: Preview) -> Answer:
+    return answer(preview_out(previewed))

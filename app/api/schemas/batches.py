@@ -6,26 +6,11 @@ from typing import Any
 
 from pydantic import Field
 
-from app.api.schemas.shape import Name, Origin, Request, Shape
-from app.domain.batches import AskRequest, Batch, BatchState, Explanation, Suggestion, SuggestionState
+from app.api.schemas.shape import Origin, Shape
+from app.domain.batches import Batch, BatchState, Explanation, Suggestion, SuggestionState
 from app.domain.candidates import Candidate, CellValue
-from app.domain.limits import MOST_MEASUREMENTS
 from app.domain.studies import Study
 from app.services.use_cases.batches import BatchDetails, Bench
-
-
-class AskIn(Request):
-    worker: Name = Field(default="default", description="Who asks: a bench, a robot, a script.", examples=["bench-2"])
-    min_size: int | None = Field(
-        default=None, ge=1, le=MOST_MEASUREMENTS, description="Fewest measurements to suggest."
-    )
-    max_size: int | None = Field(
-        default=None, ge=1, le=MOST_MEASUREMENTS, description="Most measurements to suggest.", examples=[8]
-    )
-    wait: float = Field(default=30.0, ge=0, le=600, description="Seconds to wait before a 202.")
-
-    def request(self) -> AskRequest:
-        return AskRequest(self.worker, self.min_size, self.max_size)
 
 
 class NeighbourOut(Shape):
@@ -73,6 +58,10 @@ class BatchBrief(Shape):
         description="Sum of the leverages of all results. It is the effective dimension if the model is exact."
     )
     regret_bound: float | None
+    prices: dict[str, float] = Field(
+        description="For each term of the ask: how much more the batch would promise without it, in the objective's "
+        "unit."
+    )
     degraded: dict[str, int] = Field(description="Numerical rescues that were needed.")
     seconds: float
     build: str
@@ -163,6 +152,7 @@ def _brief(study: Study, batch: Batch) -> dict[str, Any]:
         "dictionary": record.dictionary,
         "effective_dimension": record.effective_dimension,
         "regret_bound": record.regret_bound,
+        "prices": dict(record.prices),
         "degraded": dict(record.degraded),
         "seconds": batch.computation.seconds,
         "build": batch.computation.build,

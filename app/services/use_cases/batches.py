@@ -74,7 +74,7 @@ def details(
     if batch is None:
         raise BatchNotFound
     suggestions = rows.suggestions_of(connection, study, [batch.number])
-    return BatchDetails(study, batch, _with_candidates(connection, resources, study, suggestions), new)
+    return BatchDetails(study, batch, with_candidates(connection, resources, study, suggestions), new)
 
 
 def close(
@@ -105,12 +105,13 @@ def bench(
     if worker is not None:
         numbers = {batch.number for batch in rows.page(connection, study, worker=worker)}
         suggestions = [suggestion for suggestion in suggestions if suggestion.id.batch in numbers]
-    return _with_candidates(connection, resources, study, suggestions)
+    return with_candidates(connection, resources, study, suggestions)
 
 
-def _with_candidates(
+def with_candidates(
     connection: Connection, resources: Resources, study: Study, suggestions: Sequence[Suggestion]
 ) -> Bench:
+    """Suggestions with the candidates that they name."""
     chosen = {suggestion.candidate for suggestion in suggestions}
     compared = {neighbour.candidate for suggestion in suggestions for neighbour in suggestion.why.nearest}
     candidates = CandidateSet(connection, resources.arrays, study).read(sorted(chosen | compared))

@@ -1,9 +1,8 @@
 """Candidates as they are read: one, a page or all of them, filtered and sorted; and switched off and on."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import eq, ge, gt, le, lt
+from functools import partial
 
 import numpy as np
 from sqlalchemy import Connection
@@ -17,15 +16,15 @@ from app.domain.events import CandidateReference, CandidatesSwitched
 from app.domain.limits import MOST_PAGE_CELLS
 from app.domain.predictions import Prediction
 from app.domain.studies import Study
+from app.modelling.ledger_state import LedgerState
 from app.modelling.predicting import Predictions
+from app.services.filters import FilteredTable
 from app.services.resources import Resources
 from app.services.use_cases import studies
 from app.storage import ledger
 from app.storage.candidate_set import CandidateSet
 
 ROWS_AT_ONCE = 2_000
-_CONDITION = re.compile(r"(?P<column>.+?)(?P<sign>>=|<=|=|<|>)(?P<value>.*)", re.DOTALL)
-_SIGNS = {"=": eq, "<": lt, ">": gt, "<=": le, ">=": ge}
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class CandidateQuery:
     available: bool | None = None
     search: str = ""  # a part of the key
     posterior: bool = False  # with what the model says of each
-    where: tuple[str, ...] = ()  # column=value, column>=number …
+    where: tuple[str, ...] = ()  # conditions of the filter language
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,8 @@ def read_page(
 ) -> CandidatePage:
     study = studies.find(connection, actor, name)
     candidates = CandidateSet(connection, resources.arrays, study)
-    matching = _matching(candidates, study, query, predictions)
+    state = partial(resources.ledger_states.read, connection, study.id, study.seq)
+    matching = _matching(candidates, study, query, predictions, state)
     shown = matching[query.offset : query.offset + _rows_of_a_page(study, query.limit)]
     predicted = None if predictions is None else [predictions.of(number) for number in shown.tolist()]
     return CandidatePage(len(matching), candidates.read(shown), predicted)
@@ -102,7 +102,8 @@ def table_rows(
     features = [column.name for column in study.columns if column.role == "feature"]
     attributes = [column.name for column in study.columns if column.role == "attribute"]
     candidates = CandidateSet(connection, resources.arrays, study)
-    matching = _matching(candidates, study, query, predictions)  # a refusal must come before the first row
+    state = partial(resources.ledger_states.read, connection, study.id, study.seq)
+    matching = _matching(candidates, study, query, predictions, state)  # a refusal must come before the first row
     predicted = {} if predictions is None else predictions.columns()
     yield ["key", *features, *attributes, "available", "reason", *predicted]
     for start in range(0, len(matching), ROWS_AT_ONCE):
@@ -126,7 +127,13 @@ def _find(connection: Connection, resources: Resources, study: Study, key: str) 
     return candidates.read([number])[0]
 
 
-def _matching(candidates: CandidateSet, study: Study, query: CandidateQuery, predictions: Predictions | None) -> Array:
+def _matching(
+    candidates: CandidateSet,
+    study: Study,
+    query: CandidateQuery,
+    predictions: Predictions | None,
+    ledger_state: Callable[[], LedgerState],
+) -> Array:
     """The numbers of the candidates that meet the filters, in the requested order."""
     meets = np.ones(len(candidates), dtype=bool)
     if predictions is not None:
@@ -135,9 +142,7 @@ def _matching(candidates: CandidateSet, study: Study, query: CandidateQuery, pre
         off = np.zeros(len(candidates), dtype=bool)
         off[list(candidates.unavailable)] = True
         meets &= ~off if query.available else off
-    for condition in query.where:
-        check_deadline()
-        meets &= _meets(candidates, study, condition)
+    meets &= FilteredTable(candidates, study.columns, ledger_state).meeting(query.where)
     numbers = np.flatnonzero(meets)
     if query.search:
         text = query.search.casefold()
@@ -163,33 +168,8 @@ def _order(candidates: CandidateSet, study: Study, sort: str, numbers: Array, pr
     return np.argsort(-ranks if falling else ranks, kind="stable")
 
 
-def _meets(candidates: CandidateSet, study: Study, condition: str) -> Array:
-    match = _CONDITION.fullmatch(condition)
-    if match is None:
-        raise Invalid([Finding("where", "Write a condition such as solvent=DMF or temperature>=80.")])
-    column, sign = _column(study, match["column"], "where"), match["sign"]
-    everyone = np.arange(len(candidates))
-    if column.kind == "number":
-        return np.asarray(_SIGNS[sign](candidates.column(column), _number(match["value"])))
-    if sign != "=":
-        raise Invalid(
-            [Finding("where", "Only numbers can be compared. Use = for text and booleans.", column=column.name)]
-        )
-    if column.kind == "boolean" and match["value"] not in ("true", "false"):
-        raise Invalid([Finding("where", "Write true or false.", column=column.name)])
-    target: CellValue = match["value"] == "true" if column.kind == "boolean" else match["value"]
-    return np.array([value == target for value in candidates.values(column, everyone)], dtype=bool)
-
-
 def _column(study: Study, name: str, parameter: str) -> Column:
     column = next((column for column in study.columns if column.name == name and column.role != "key"), None)
     if column is None:
         raise Invalid([Finding(parameter, f"`{parameter}` names no feature or attribute of this study.")])
     return column
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise Invalid([Finding("where", "This column holds numbers: compare it with a number.")]) from None

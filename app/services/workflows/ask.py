@@ -11,17 +11,18 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.compute.ledger_states import LedgerPrefix
 from app.deadline import check_deadline
 from app.domain.access import Actor
-from app.domain.batches import AskRequest, BatchSize, Draft
-from app.domain.clock import now
-from app.domain.errors import Conflict, Finding, Invalid, Overloaded, Refusal, StudyFinished
+from app.domain.batches import Draft
+from app.domain.errors import Conflict, Overloaded, Refusal
 from app.domain.events import Basis, BatchIssued
-from app.domain.studies import Configuration
 from app.failpoints import reach
 from app.fair_threads import Job
 from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
+from app.services.use_cases.ask_terms import AskForm
 from app.services.use_cases.batches import BatchDetails, details
+from app.services.workflows.ask_basis import AskBasis, read_basis, refuse_if_finished
+from app.services.workflows.preview import must_be_as_previewed
 from app.storage import batches, ledger
 from app.storage.candidate_set import unavailable
 
@@ -30,16 +31,14 @@ ATTEMPTS = 200  # an attempt fails only when somebody else got a batch, so a cro
 RenderBatch = Callable[[BatchDetails], Answer]
 
 
-def ask(
-    resources: Resources, tx: WriteTransactions, name: str, request: AskRequest, answer: RenderBatch
-) -> Job[Answer]:
+def ask(resources: Resources, tx: WriteTransactions, name: str, form: AskForm, answer: RenderBatch) -> Job[Answer]:
     """The worker's open batch, or a new one; the computation goes on as long as somebody wants it."""
     study = tx.read_unless_answered(studies.find, name)
     if isinstance(study, Answer):
         return _completed(study)
     asked_as = (tx.actor.key.id, tx.token, tx.fingerprint) if tx.token else None
-    job = (study.id, request.worker, asked_as)
-    return resources.jobs.start(tx.actor.key.id, job, _run, resources, tx, name, request, answer)
+    job = (study.id, form.worker, asked_as)
+    return resources.jobs.start(tx.actor.key.id, job, _run, resources, tx, name, form, answer)
 
 
 def _completed(answer: Answer) -> Job[Answer]:
@@ -48,18 +47,18 @@ def _completed(answer: Answer) -> Job[Answer]:
     return Job(future)
 
 
-def _run(resources: Resources, tx: WriteTransactions, name: str, request: AskRequest, answer: RenderBatch) -> Answer:
+def _run(resources: Resources, tx: WriteTransactions, name: str, form: AskForm, answer: RenderBatch) -> Answer:
     for _ in range(ATTEMPTS):
         check_deadline()
         try:
-            basis = tx.read(_read_basis, resources, name, request.worker)
-            if basis is None:
-                return tx.write_once(_read_open_batch, resources, name, request.worker, answer=answer)
-            size = _size(basis.configuration, request)
-            draft = resources.compute.compute_batch(basis.prefix, size)
-            _refuse_if_finished(basis, draft.record.regret_bound)
+            if tx.read(_has_open_batch, name, form.worker):
+                return tx.write_once(_read_open_batch, resources, name, form.worker, answer=answer)
+            basis = tx.read(read_basis, resources, name, form)
+            draft = resources.compute.compute_batch(basis.prefix, basis.size, basis.terms)
+            refuse_if_finished(basis, draft.record.regret_bound)
+            tx.read(must_be_as_previewed, name, form, basis, draft)
             reach("computed")
-            issued = tx.write_once(_issue, resources, name, _Computed(basis, request, size, draft), answer=answer)
+            issued = tx.write_once(_issue, resources, name, _Computed(basis, draft), answer=answer)
         except _Outdated:
             continue
         _save_snapshot(resources, basis.prefix)
@@ -72,30 +71,17 @@ class _Outdated(Exception):
 
 
 @dataclass(frozen=True)
-class _AskBasis:
-    """What a batch is computed from, as one transaction saw it."""
-
-    prefix: LedgerPrefix
-    number: int  # that the batch will have
-    version: int  # of the study
-    configuration: Configuration
-    observations: int
-
-
-@dataclass(frozen=True)
 class _Computed:
     """A batch on its way into the ledger."""
 
-    basis: _AskBasis
-    request: AskRequest
-    size: BatchSize
+    basis: AskBasis
     draft: Draft
 
     def event(self) -> BatchIssued:
         return BatchIssued(
             number=self.basis.number,
-            request=self.request,
-            size=self.size,
+            request=self.basis.request,
+            size=self.basis.size,
             basis=Basis(self.basis.prefix.seq, self.basis.prefix.head),
             suggestions=self.draft.suggestions,
             record=self.draft.record,
@@ -103,39 +89,8 @@ class _Computed:
         )
 
 
-def _read_basis(connection: Connection, actor: Actor, resources: Resources, name: str, worker: str) -> _AskBasis | None:
-    """What the batch will be computed from; None if the worker has an open batch."""
-    study = studies.find(connection, actor, name)
-    if batches.open_of(connection, study, worker) is not None:
-        return None
-    study.must_be_active()
-    state = resources.ledger_states.read(connection, study.id, study.seq)
-    basis = _AskBasis(
-        prefix=LedgerPrefix(study.id, state.seq, state.head),
-        number=len(state.bases) + 1,
-        version=study.version,
-        configuration=state.configuration,
-        observations=state.observations,
-    )
-    _refuse_if_finished(basis)
-    return basis
-
-
-def _refuse_if_finished(basis: _AskBasis, regret_bound: float | None = None) -> None:
-    """Stop asking when the study's stop rule is met. The bound on the regret is known only after computing."""
-    rule = basis.configuration.stop.reason(basis.observations, now(), regret_bound)
-    if rule is not None:
-        raise StudyFinished(rule=rule)
-
-
-def _size(configuration: Configuration, request: AskRequest) -> BatchSize:
-    """The requested size within the study's own limits."""
-    most = min(request.max_size or configuration.max_batch, configuration.max_batch)
-    least = max(request.min_size or 1, min(configuration.min_batch, most))
-    if least > most:
-        message = f"`min_size` is larger than this study allows. Use at most {most}."
-        raise Invalid([Finding("sizes", message, pointer="/min_size")])
-    return BatchSize(least, most)
+def _has_open_batch(connection: Connection, actor: Actor, name: str, worker: str) -> bool:
+    return batches.open_of(connection, studies.find(connection, actor, name), worker) is not None
 
 
 def _read_open_batch(

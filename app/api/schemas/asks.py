@@ -1,0 +1,106 @@
+"""Asks and previews on the wire."""
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from app.api.schemas.batches import SuggestionOut, bench_out
+from app.api.schemas.shape import Line, Name, Request, Shape
+from app.domain import limits
+from app.domain.batches import Composition
+from app.services.use_cases.ask_terms import AskForm
+from app.services.workflows.preview import Preview
+
+KeyIn = Annotated[str, StringConstraints(min_length=1, max_length=limits.LINE_LENGTH)]
+Size = Annotated[int, Field(ge=1, le=limits.MOST_MEASUREMENTS)]
+
+
+def _as_list(value: object) -> object:
+    """One condition or column may stand without a list."""
+    return [value] if isinstance(value, str) else value
+
+
+def _as_inclusions(value: object) -> object:
+    """A key alone is one measurement of that candidate."""
+    return [{"key": item} if isinstance(item, str) else item for item in value] if isinstance(value, list) else value
+
+
+class InclusionIn(Request):
+    key: KeyIn = Field(examples=["A7"])
+    replicates: Size = 1
+
+
+class CompositionIn(Request):
+    same: Annotated[list[Line], BeforeValidator(_as_list), Field(max_length=limits.MOST_TERMS)] = Field(
+        default=[], description="Columns that have one value in the whole batch.", examples=[["temperature"]]
+    )
+    at_most: dict[Line, Size] = Field(
+        default={}, max_length=limits.MOST_TERMS, description="The most distinct values of a column."
+    )
+    per: dict[Line, Size] = Field(
+        default={}, max_length=limits.MOST_TERMS, description="The most measurements with the same value of a column."
+    )
+    wells: Size | None = Field(default=None, description="A plate to fill: the number of its wells.", examples=[96])
+
+
+class AskIn(Request):
+    worker: Name = Field(default="default", description="Who asks: a bench, a robot, a script.", examples=["bench-2"])
+    min_size: Size | None = Field(default=None, description="Fewest measurements to suggest.")
+    max_size: Size | None = Field(default=None, description="Most measurements to suggest.", examples=[8])
+    where: Annotated[list[Line], BeforeValidator(_as_list), Field(max_length=limits.MOST_CONDITIONS)] = Field(
+        default=[],
+        description="Conditions that every chosen candidate meets.",
+        examples=[["temperature >= 80", "solvent in (DMF, THF)"]],
+    )
+    include: Annotated[list[InclusionIn], BeforeValidator(_as_inclusions), Field(max_length=limits.MOST_NAMED)] = Field(
+        default=[], description="Candidates that are in the batch in any case.", examples=[["A7"]]
+    )
+    exclude: Annotated[list[KeyIn], Field(max_length=limits.MOST_NAMED)] = Field(
+        default=[], description="Candidates that are not in the batch."
+    )
+    composition: CompositionIn | None = Field(default=None, description="What the members of the batch share.")
+    preview: bool = Field(default=False, description="Show the batch as it would be; store nothing.")
+    confirm: Line | None = Field(default=None, description="The id of a preview: issue exactly that batch, or none.")
+    wait: float = Field(default=30.0, ge=0, le=600, description="Seconds to wait before a 202.")
+
+    def form(self) -> AskForm:
+        composition = self.composition
+        return AskForm(
+            worker=self.worker,
+            min_size=self.min_size,
+            max_size=self.max_size,
+            where=tuple(self.where),
+            include=tuple((inclusion.key, inclusion.replicates) for inclusion in self.include),
+            exclude=tuple(self.exclude),
+            composition=None
+            if composition is None
+            else Composition(tuple(composition.same), composition.at_most, composition.per, composition.wells),
+            confirm=self.confirm,
+        )
+
+
+class PreviewOut(Shape):
+    """A batch as it would be issued now. Nothing was stored."""
+
+    preview: str = Field(
+        description="Send it as `confirm` to issue exactly this batch.", examples=["41-9c3f0f5d7a1e2b48"]
+    )
+    size: int = Field(description="Measurements in it, including replicates.")
+    ended: str = Field(description="Why it ended: its rule, the size asked for, or no candidate left.")
+    guaranteed: bool = Field(description="Whether the theory's guarantee covers it.")
+    prices: dict[str, float] = Field(
+        description="For each term of the request: how much more the batch would promise without it, in the "
+        "objective's unit."
+    )
+    suggestions: tuple[SuggestionOut, ...]
+
+
+def preview_out(preview: Preview) -> PreviewOut:
+    return PreviewOut(
+        preview=preview.id,
+        size=preview.size,
+        ended=preview.record.ended,
+        guaranteed=preview.record.guaranteed,
+        prices=dict(preview.record.prices),
+        suggestions=bench_out(preview.bench).suggestions,
+    )

@@ -1,0 +1,226 @@
+"""A batch under terms: some candidates only, some in any case, and no more of one kind than a plate or a bench allows.
+
+Every algorithm chooses one candidate at a time. Between two choices the terms close what the batch has no room for, and
+what was chosen counts as pending. So the terms work with every algorithm, and a batch without terms stays as it was.
+
+`same` tries one batch per value and keeps the one that promises most: the sum of what its members' optimistic values
+exceed the best candidate measured so far.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from app.arrays import BoolArray, FloatArray, IndexArray
+from app.domain.batches import BatchSize, Inclusion
+from app.engine import Selection, State, expect
+
+SHORTLISTED_VALUES = 12
+"""Of a column whose value must be the same in the whole batch, this many values are tried: the most promising ones."""
+
+ChooseSome = Callable[[State, BatchSize, int], Selection]
+"""Chooses from the available candidates of a state; the last argument is how many the batch has already."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """A column as groups of equal values, (A,) codes; -1 where the value is missing, which is a group of its own."""
+
+    column: str
+    codes: IndexArray
+    most: int
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What an ask requests beyond a size, in the numbers of candidates."""
+
+    where: BoolArray | None = None
+    """(A,) which candidates meet the conditions."""
+    exclude: IndexArray | None = None
+    """Candidates that must not be chosen."""
+    include: tuple[Inclusion, ...] = ()
+    same: IndexArray | None = None
+    """(A,) code of the value that all members of the batch must share."""
+    at_most: tuple[Grouping, ...] = ()
+    """No more distinct values in the batch than `most`."""
+    per: tuple[Grouping, ...] = ()
+    """No more measurements with the same value than `most`."""
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether the algorithm can choose the whole batch in one go."""
+        return not (self.include or self.at_most or self.per) and self.same is None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The terms that the request states."""
+        stated = {
+            "where": self.where is not None,
+            "exclude": self.exclude is not None,
+            "include": bool(self.include),
+            "same": self.same is not None,
+            "at_most": bool(self.at_most),
+            "per": bool(self.per),
+        }
+        return tuple(name for name, is_stated in stated.items() if is_stated)
+
+    def without(self, name: str) -> "Terms":
+        """The other terms."""
+        return replace(self, **{name: getattr(NO_TERMS, name)})
+
+
+NO_TERMS = Terms()
+
+
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """A batch under terms."""
+
+    selection: Selection
+    included: int = 0
+    """This many of the first picks were requested."""
+
+
+def compose(choose: ChooseSome, state: State, size: BatchSize, terms: Terms, promise: FloatArray) -> Composed:
+    """The batch under its terms; `promise` (A,) is the optimistic value of every candidate before the batch."""
+    state = state.replace(available=_eligible(state, terms))
+    if terms.are_plain:
+        return Composed(choose(state, size, 0))
+    if terms.same is None:
+        return _grown(choose, state, size, terms, promise)
+    batches = [
+        _grown(choose, state.replace(available=state.available & (terms.same == value)), size, terms, promise)
+        for value in _values_worth_trying(state, size, terms, promise)
+    ]
+    return max(batches, key=lambda batch: (len(batch.selection.picks) >= size.least, _gain(state, batch.selection)))
+
+
+def best_measured(state: State) -> float:
+    """The best posterior mean of any measured candidate, in model units; 0 if none is measured."""
+    return float(state.mean[state.measured].max()) if len(state.measured) else 0.0
+
+
+def _eligible(state: State, terms: Terms) -> BoolArray:
+    """(A,) which candidates may be chosen at all."""
+    eligible = state.available.copy() if terms.where is None else state.available & terms.where
+    if terms.exclude is not None:
+        eligible[terms.exclude] = False
+    return eligible
+
+
+def _gain(state: State, selection: Selection) -> float:
+    """How far the optimistic values of a batch exceed the best measured candidate, summed, in model units."""
+    return float(np.maximum(selection.ucb - best_measured(state), 0.0).sum())
+
+
+def _values_worth_trying(state: State, size: BatchSize, terms: Terms, promise: FloatArray) -> Sequence[int]:
+    """The values that the batch may share, most promising first; those of included candidates if there are any."""
+    assert terms.same is not None  # noqa: S101  (narrows for mypy)
+    if terms.include:
+        return [int(terms.same[terms.include[0].candidate])]
+    open_ones = np.flatnonzero(state.available)
+    values, members = np.unique(terms.same[open_ones], return_inverse=True)
+    best = np.full(len(values), -np.inf)
+    np.maximum.at(best, members, promise[open_ones])
+    enough = np.bincount(members, minlength=len(values)) >= size.least
+    order = np.lexsort((values, -best, ~enough))
+    return [int(value) for value in values[order[:SHORTLISTED_VALUES]]] or [-1]
+
+
+def _grown(choose: ChooseSome, state: State, size: BatchSize, terms: Terms, promise: FloatArray) -> Composed:
+    """One candidate after the other: first what was requested, then what is chosen in the room that is left."""
+    room = _Room(terms, state.available)
+    picks = [inclusion.candidate for inclusion in terms.include for _ in range(inclusion.replicates)]
+    for candidate in picks:
+        room.take(candidate)
+    requested = len(picks)
+    chosen: list[Selection] = []
+    while len(picks) < size.most:
+        open_ones = room.open_for(size.least - len(picks))
+        ahead = expect(state, np.array(picks, dtype=np.int64)) if picks else state
+        selection = choose(ahead.replace(available=open_ones), BatchSize(1, 1), len(picks))
+        if len(selection.picks) == 0:
+            chosen.append(replace(selection, ended="exhausted"))
+            break
+        chosen.append(selection)
+        picks.append(int(selection.picks[0]))
+        room.take(picks[-1])
+        if selection.ended == "rule" and len(picks) >= size.least:
+            break
+    return Composed(_joined(picks, promise[picks[:requested]], chosen), requested)
+
+
+def _joined(picks: Sequence[int], requested: FloatArray, chosen: Sequence[Selection]) -> Selection:
+    """The choices, made one at a time, as one selection; `requested` are the values of those that were requested."""
+    numbers = np.array(picks, dtype=np.int64)
+    made = [selection for selection in chosen if len(selection.picks)]
+    ucb = np.concatenate([requested, *(selection.ucb for selection in made)])
+    if not chosen:
+        return Selection(numbers, "size", ucb)
+    last = chosen[-1]
+    return Selection(
+        numbers,
+        last.ended,
+        ucb,
+        made[-1].ratio_bound if made else last.ratio_bound,
+        guaranteed=bool(made) and all(selection.guaranteed for selection in made),
+        alpha=last.alpha,
+        degraded={name: count for selection in chosen for name, count in selection.degraded.items()},
+        space_filling=sum(selection.space_filling for selection in made),
+    )
+
+
+@dataclass(eq=False)
+class _Room:
+    """What a growing batch still has room for."""
+
+    terms: Terms
+    available: BoolArray
+    taken: list[int] = field(default_factory=list)
+
+    def take(self, candidate: int) -> None:
+        self.taken.append(candidate)
+
+    def open_for(self, missing: int) -> BoolArray:
+        """(A,) what may be chosen next, so that `missing` measurements in all can still be found where possible."""
+        open_ones = self.available.copy()
+        taken = np.array(self.taken, dtype=np.int64)
+        for grouping in self.terms.per:
+            full, counts = np.unique(grouping.codes[taken], return_counts=True)
+            open_ones &= ~np.isin(grouping.codes, full[counts >= grouping.most])
+        for grouping in self.terms.at_most:
+            open_ones &= self._in_reach(grouping, np.unique(grouping.codes[taken]), open_ones, missing)
+        return open_ones
+
+    def _in_reach(self, grouping: Grouping, used: IndexArray, open_ones: BoolArray, missing: int) -> BoolArray:
+        """Values in use; and, while there may be more, those that leave room for the missing measurements."""
+        codes = grouping.codes
+        more = grouping.most - len(used)
+        in_use: BoolArray = np.isin(codes, used)
+        if more <= 0:
+            return in_use
+        rooms = self._rooms(codes, open_ones)
+        have = sum(rooms.pop(int(value), 0) for value in used)
+        largest = sorted(rooms, key=lambda value: (-rooms[value], value))[:more]
+        others = sum(rooms[value] for value in largest[: more - 1])
+        best = sum(rooms[value] for value in largest)  # with a value that is itself among the largest
+        reach = {value: have + (best if value in largest else room + others) for value, room in rooms.items()}
+        enough = [value for value in rooms if reach[value] >= missing]
+        return in_use | np.isin(codes, enough or list(rooms))
+
+    def _rooms(self, codes: IndexArray, open_ones: BoolArray) -> dict[int, int]:
+        """How many measurements each value of a column has room for, by the list and by `per` of the same column."""
+        taken = np.array(self.taken, dtype=np.int64)
+        fresh = open_ones.copy()
+        fresh[taken] = False  # whether one may be repeated is not known here
+        values, counts = np.unique(codes[fresh], return_counts=True)
+        rooms = dict(zip(values.tolist(), counts.tolist(), strict=True))
+        for grouping in self.terms.per:
+            if np.array_equal(grouping.codes, codes):
+                used = dict(
+                    zip(*(array.tolist() for array in np.unique(codes[taken], return_counts=True)), strict=True)
+                )
+                rooms = {value: min(room, grouping.most - used.get(value, 0)) for value, room in rooms.items()}
+        return rooms

@@ -1,0 +1,177 @@
+"""The filter language of candidates: one condition as a person writes it, and which candidates meet it.
+
+    temperature >= 80       solvent = DMF            solvent != "THF"          20 <= temperature <= 80
+    temperature = 20..80    solvent in (DMF, THF)    solvent not in (DMSO)     supplier is missing
+    measured                not measured             pending                   available
+
+Spaces do not matter. Quotes are needed only around a name or a value that contains a sign of the language. A missing
+value meets no condition except `is missing`.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import ge, gt, le, lt
+from typing import Any
+
+import numpy as np
+
+from app.arrays import Array, BoolArray
+from app.deadline import check_deadline
+from app.domain.candidates import CellValue, Column
+from app.domain.errors import Finding, Invalid
+from app.modelling.ledger_state import LedgerState
+from app.storage.candidate_set import CandidateSet
+
+_SIGNS: Mapping[str, Callable[..., Array]] = {"<": lt, ">": gt, "<=": le, ">=": ge}
+_SPELLINGS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+_SIGN = re.compile(r"""(?P<sign>>=|<=|<>|!=|==(?=[\s"'`])|=|<|>|≤|≥|≠)""")
+_LIST = re.compile(r"(?P<column>.+?)\s+(?P<no>not\s+)?in\s*\((?P<values>.*)\)", re.DOTALL | re.IGNORECASE)
+_MISSING = re.compile(r"(?P<column>.+?)\s+is\s+(?P<no>not\s+)?missing", re.DOTALL | re.IGNORECASE)
+_BETWEEN = re.compile(r"(?P<low>[^<≤]+?)(?P<from><=|≤|<)(?P<column>.+?)(?P<to><=|≤|<)(?P<high>[^<≤]+)", re.DOTALL)
+_RANGE = re.compile(r"(?P<low>[^.]*(?:\.[0-9]+)?)\.\.(?P<high>.*)", re.DOTALL)
+_VALUES = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]*)\s*(?:,|$)""")
+_QUOTES = ('"', "'", "`")
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+# The numbers of the candidates that have each mark.
+_MARKED: Mapping[str, Callable[[LedgerState], Any]] = {
+    "measured": lambda ledger: ledger.candidates[ledger.counted],
+    "pending": lambda ledger: [pending.candidate for pending in ledger.pending.values()],
+    "available": lambda ledger: [number for number in range(ledger.rows) if number not in ledger.unavailable],
+}
+
+
+@dataclass(frozen=True)
+class FilteredTable:
+    """Candidates as conditions see them: by their columns, and by what the ledger says of them."""
+
+    candidates: CandidateSet
+    columns: Sequence[Column]
+    ledger: Callable[[], LedgerState]  # read only if a condition asks for a mark
+
+    def meeting(self, conditions: Sequence[str], pointer: str | None = None) -> BoolArray:
+        """(A,) which candidates meet all of the conditions; `pointer` is where the request lists them."""
+        meets = np.ones(len(self.candidates), dtype=bool)
+        for position, condition in enumerate(conditions):
+            check_deadline()
+            meets &= self._meets(condition.strip(), None if pointer is None else f"{pointer}/{position}")
+        return meets
+
+    def _meets(self, condition: str, pointer: str | None) -> BoolArray:
+        words = condition.casefold().split()
+        if words and words[-1] in _MARKED and words[:-1] in ([], ["not"]):
+            marked = np.zeros(len(self.candidates), dtype=bool)
+            marked[_MARKED[words[-1]](self.ledger())] = True
+            return ~marked if len(words) > 1 else marked
+        return _Condition(self, condition, pointer).meets()
+
+
+@dataclass(frozen=True)
+class _Condition:
+    """One condition on a column."""
+
+    table: FilteredTable
+    text: str
+    pointer: str | None
+
+    def meets(self) -> BoolArray:
+        for pattern, read in ((_MISSING, self._missing), (_LIST, self._in_list), (_BETWEEN, self._between)):
+            match = pattern.fullmatch(self.text)
+            if match is not None and self._find(match["column"]) is not None:
+                return read(match)
+        return self._compared()
+
+    def _missing(self, match: re.Match[str]) -> BoolArray:
+        missing = self._is_missing(self._column(match["column"]))
+        return ~missing if match["no"] else missing
+
+    def _in_list(self, match: re.Match[str]) -> BoolArray:
+        column = self._column(match["column"])
+        listed = [self._equal(column, _unquoted(value)) for value in _VALUES.findall(match["values"]) if value.strip()]
+        if not listed:
+            raise self._refusal("The list is empty. Write its values as in solvent in (DMF, THF).", column)
+        found: BoolArray = np.logical_or.reduce(listed)
+        return ~found & ~self._is_missing(column) if match["no"] else found
+
+    def _between(self, match: re.Match[str]) -> BoolArray:
+        column = self._column(match["column"])
+        numbers = self._numbers(column)
+        low, high = self._number(column, match["low"]), self._number(column, match["high"])
+        from_, to = (_SIGNS[_SPELLINGS.get(match[name], match[name])] for name in ("from", "to"))
+        return np.asarray(from_(low, numbers) & to(numbers, high))
+
+    def _compared(self) -> BoolArray:
+        """The first sign whose left side is a column divides the condition, so that names may contain signs."""
+        divisions = list(_SIGN.finditer(self.text))
+        if not divisions:
+            raise self._refusal("Write a condition such as solvent=DMF, temperature>=80 or measured.")
+        known = (sign for sign in divisions if self._find(self.text[: sign.start()]) is not None)
+        sign = next(known, divisions[0])
+        column = self._column(self.text[: sign.start()])
+        return self._compare(column, _SPELLINGS.get(sign["sign"], sign["sign"]), self.text[sign.end() :].strip())
+
+    def _compare(self, column: Column, sign: str, value: str) -> BoolArray:
+        spread = _RANGE.fullmatch(value) if column.kind == "number" and sign == "=" else None
+        if spread is not None:
+            low, high = self._number(column, spread["low"]), self._number(column, spread["high"])
+            numbers = self._numbers(column)
+            return (numbers >= low) & (numbers <= high)
+        if sign == "=":
+            return self._equal(column, _unquoted(value))
+        if sign == "!=":
+            return ~self._equal(column, _unquoted(value)) & ~self._is_missing(column)
+        return np.asarray(_SIGNS[sign](self._numbers(column), self._number(column, value)))
+
+    def _equal(self, column: Column, value: str) -> BoolArray:
+        if column.kind == "number":
+            return np.asarray(self._numbers(column) == self._number(column, value))
+        if column.kind == "boolean":
+            if value.casefold() not in _TRUTH:
+                raise self._refusal("Write true or false.", column)
+            return np.asarray(self.table.candidates.column(column) == _TRUTH[value.casefold()])
+        if column.role == "feature":
+            code = column.levels.index(value) if value in column.levels else -1
+            return np.asarray(self.table.candidates.column(column) == code)
+        return np.array([cell == value for cell in self._texts(column)], dtype=bool)
+
+    def _is_missing(self, column: Column) -> BoolArray:
+        if column.kind == "text":
+            return np.array([cell is None for cell in self._texts(column)], dtype=bool)
+        return np.isnan(self.table.candidates.column(column))
+
+    def _texts(self, column: Column) -> list[CellValue]:
+        return self.table.candidates.values(column, np.arange(len(self.table.candidates)))
+
+    def _numbers(self, column: Column) -> Array:
+        if column.kind != "number":
+            raise self._refusal("Only numbers can be compared. Use = or in (…) for text and booleans.", column)
+        return self.table.candidates.column(column)
+
+    def _number(self, column: Column, text: str) -> float:
+        try:
+            return float(_unquoted(text.strip()).replace("−", "-"))
+        except ValueError:
+            raise self._refusal("This column holds numbers: compare it with a number.", column) from None
+
+    def _column(self, name: str) -> Column:
+        column = self._find(name)
+        if column is None:
+            raise self._refusal("`where` names no feature or attribute of this study.")
+        return column
+
+    def _find(self, name: str) -> Column | None:
+        """The column of that name; without regard to case if there is none."""
+        exact = _unquoted(name.strip())
+        named = [column for column in self.table.columns if column.role != "key"]
+        same = [column for column in named if column.name == exact]
+        alike = [column for column in named if column.name.casefold() == exact.casefold()]
+        return same[0] if same else alike[0] if len(alike) == 1 else None
+
+    def _refusal(self, message: str, column: Column | None = None) -> Invalid:
+        return Invalid([Finding("where", message, column=column.name if column else None, pointer=self.pointer)])
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES
+    return text[1:-1] if quoted else text

@@ -1,0 +1,163 @@
+"""Asks as people mean them: filters, favourites, compositions, a look before it counts."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import problem
+from tests.api.lab import THEORY, Lab, keys
+from tests.conftest import on_sqlite
+
+MODES: dict[str, Any] = {"auto": None, "theory": THEORY}
+
+
+def temperature(key: str) -> int:
+    return int(key.partition("-")[2])
+
+
+def solvent(key: str) -> str:
+    return key.partition("-")[0]
+
+
+@pytest.fixture(params=MODES)
+def working(lab: Lab, request: pytest.FixtureRequest) -> Lab:
+    """A lab with some results, in either mode."""
+    lab.begin(theory=MODES[request.param], repeats="never").work(1, min_size=6, max_size=6)
+    return lab
+
+
+def replays(lab: Lab, number: int) -> bool:
+    answer = lab.client.post(f"{lab.path}/batches/{number}/replay")
+    assert answer.status_code == 200, answer.text
+    return bool(answer.json()["equal"])
+
+
+def test_a_filter_holds_for_every_choice_and_the_batch_replays(working: Lab) -> None:
+    batch = working.batch(where=["temperature >= 60", "solvent in (DMF, THF)"], min_size=3, max_size=3)
+    assert all(temperature(key) >= 60 and solvent(key) != "MeOH" for key in keys(batch))
+    assert len(keys(batch)) == 3
+    assert set(batch["prices"]) == {"where"}
+    assert batch["prices"]["where"] >= 0
+    assert replays(working, batch["number"])
+
+
+def test_the_first_batch_heeds_the_terms_too(lab: Lab) -> None:
+    batch = lab.begin().batch(
+        where="temperature<=50", include=["THF-20"], composition={"per": {"solvent": 2}}, min_size=6, max_size=6
+    )
+    assert keys(batch)[0] == "THF-20"
+    assert all(temperature(key) <= 50 for key in keys(batch))
+    assert sorted(map(solvent, keys(batch))) == ["DMF", "DMF", "MeOH", "MeOH", "THF", "THF"]
+    assert batch["suggestions"][0]["why"]["words"] == "You asked for this candidate."
+    assert replays(lab, 1)
+
+
+def test_favourites_come_first_with_their_replicates_and_the_rest_is_chosen_around_them(working: Lab) -> None:
+    free = keys(working.batch("other", min_size=3, max_size=3))
+    working.client.post(f"{working.path}/batches/2/close")
+    batch = working.batch(include=[{"key": free[1], "replicates": 2}], exclude=[free[0]], min_size=4, max_size=4)
+    first = batch["suggestions"][0]
+    assert (first["key"], first["replicates"]) == (free[1], 2)
+    assert free[0] not in keys(batch)
+    assert batch["size"] == 4
+    assert replays(working, batch["number"])
+
+
+def test_one_temperature_for_the_whole_batch(working: Lab) -> None:
+    batch = working.batch(composition={"same": "temperature"}, min_size=2, max_size=3)
+    assert len({temperature(key) for key in keys(batch)}) == 1
+    assert len(keys(batch)) >= 2
+    assert replays(working, batch["number"])
+
+
+def test_at_most_so_many_levels_and_so_many_of_each(working: Lab) -> None:
+    batch = working.batch(composition={"at_most": {"solvent": 2}, "per": {"solvent": 3}}, min_size=6, max_size=6)
+    counts = [sum(solvent(key) == level for key in keys(batch)) for level in ("DMF", "THF", "MeOH")]
+    assert sorted(counts) == [0, 3, 3]
+    assert set(batch["prices"]) == {"at_most", "per"}
+    assert replays(working, batch["number"])
+
+
+def test_a_plate_is_filled(working: Lab) -> None:
+    batch = working.batch(composition={"wells": 8}, include=[{"key": "DMF-20", "replicates": 2}])
+    assert batch["size"] == 8
+    assert batch["suggestions"][0]["replicates"] == 2
+
+
+def test_a_preview_stores_nothing_and_confirming_it_issues_that_batch(working: Lab) -> None:
+    before = working.get("events")["events"][-1]["seq"]
+    request = {"where": ["temperature>=40"], "min_size": 3, "max_size": 3}
+    preview = working.ask(preview=True, **request)
+    assert preview.status_code == 200
+    assert working.get("events")["events"][-1]["seq"] == before
+    assert set(preview.json()["prices"]) == {"where"}
+    batch = working.batch(confirm=preview.json()["preview"], **request)
+    assert keys(batch) == keys(preview.json())
+
+
+def test_an_outdated_preview_is_refused_with_what_has_happened(working: Lab) -> None:
+    preview = working.ask(preview=True, min_size=2, max_size=2).json()
+    working.report(candidate="DMF-20", value=5.0)
+    refused = problem(working.ask(confirm=preview["preview"], min_size=2, max_size=2), 409, "preview-outdated")
+    assert "Since the preview, results were reported." in refused["detail"]
+    assert working.get("batches", state="open")["batches"] == []
+    other = problem(working.ask(confirm="nonsense", min_size=2, max_size=2), 409, "preview-outdated")
+    assert "not the one of that preview" in other["detail"]
+
+
+WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
+    "an unknown column": ({"where": ["pressure>3"]}, "where", "/where/0"),
+    "a filter that matches nothing": ({"where": ["temperature>500"]}, "where", "/where"),
+    "text compared": ({"where": ["solvent>3"]}, "where", "/where/0"),
+    "no condition": ({"where": ["temperature"]}, "where", "/where/0"),
+    "an unknown favourite": ({"include": ["ZZZ"]}, "unknown-candidate", "/include/0"),
+    "a favourite that is off": ({"include": ["THF-90"]}, "unavailable-candidate", "/include/0"),
+    "a favourite excluded": ({"include": ["DMF-20"], "exclude": ["DMF-20"]}, "contradiction", "/include/0"),
+    "a favourite twice": ({"include": ["DMF-20", "DMF-20"]}, "contradiction", "/include/1"),
+    "an unknown exclusion": ({"exclude": ["ZZZ"]}, "unknown-candidate", "/exclude/0"),
+    "more favourites than fit": ({"include": ["DMF-20", "DMF-30"], "max_size": 1}, "sizes", "/include"),
+    "contradictory sizes": ({"min_size": 5, "max_size": 2}, "sizes", "/min_size"),
+    "more wells than the study allows": ({"composition": {"wells": 500}}, "sizes", "/composition/wells"),
+    "an unknown column of a composition": ({"composition": {"same": ["x"]}}, "unknown-column", "/composition/same/0"),
+    "favourites that share no value": (
+        {"include": ["DMF-20", "DMF-30"], "composition": {"same": ["temperature"]}},
+        "contradiction",
+        "/composition/same",
+    ),
+    "favourites of too many levels": (
+        {"include": ["DMF-20", "THF-20"], "composition": {"at_most": {"solvent": 1}}},
+        "contradiction",
+        "/composition/at_most",
+    ),
+    "favourites of one level": (
+        {"include": ["DMF-20", "DMF-30"], "composition": {"per": {"solvent": 1}}},
+        "contradiction",
+        "/composition/per",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+@on_sqlite
+def test_wrong_terms_are_refused_by_place_and_nothing_is_stored(lab: Lab, name: str) -> None:
+    terms, code, pointer = WRONG[name]
+    lab.begin().switch_off("THF-90")
+    [finding] = problem(lab.ask(**terms), 422, "invalid-input")["errors"]
+    assert (finding["code"], finding["pointer"]) == (code, pointer)
+    assert lab.get("batches")["batches"] == []
+
+
+@on_sqlite
+def test_a_composition_that_cannot_be_met_says_what_could_be(working: Lab) -> None:
+    terms = {"composition": {"same": ["temperature"]}, "min_size": 5, "max_size": 5}
+    refused = problem(working.ask(**terms), 409, "terms-unmet")
+    assert refused["found"] == 3
+    assert refused["detail"].endswith("There are 3, and 5 are needed. Ask for at most 3, or relax `same`.")
+    assert len(keys(working.batch(**terms | {"min_size": refused["found"]}))) == 3
+
+
+@on_sqlite
+def test_other_workers_pending_batches_are_respected(working: Lab) -> None:
+    first = keys(working.batch("a", where="temperature>=60", min_size=4, max_size=4))
+    second = keys(working.batch("b", where="temperature>=60", min_size=4, max_size=4))
+    assert not set(first) & set(second)
