@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import asdict
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -28,6 +29,16 @@ def ask(
     worker: Annotated[str, typer.Option(help="Who will measure: a bench, a robot, a script.")] = "default",
     min_size: Annotated[int | None, typer.Option(min=1, help="Smallest number of measurements.")] = None,
     max_size: Annotated[int | None, typer.Option(min=1, help="Largest number of measurements.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="A condition such as 'temperature >= 80'; repeatable.")
+    ] = None,
+    include: Annotated[list[str] | None, typer.Option(help="The key of a candidate to include; repeatable.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="The key of a candidate to leave out; repeatable.")] = None,
+    same: Annotated[list[str] | None, typer.Option(help="A column with one value in the whole batch.")] = None,
+    at_most: Annotated[list[str] | None, typer.Option(help="Distinct values, as in solvent=3; repeatable.")] = None,
+    per: Annotated[list[str] | None, typer.Option(help="Measurements per value, as in solvent=2; repeatable.")] = None,
+    wells: Annotated[int | None, typer.Option(min=1, help="Fill a plate with this many wells.")] = None,
+    preview: Annotated[bool, typer.Option("--preview", help="Show the batch; store nothing.")] = False,
     sheet: Sheet = None,
     comma: Annotated[bool, typer.Option("--comma", help="Write decimal commas into the sheet.")] = False,
     bom: Annotated[bool, typer.Option("--bom", help="Write a byte order mark, for some spreadsheets.")] = False,
@@ -36,8 +47,15 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Ask for the next batch; print it, or write the sheet to fill in."""
+    terms: dict[str, Any] = {"where": where, "include": include, "exclude": exclude, "same": same, "wells": wells}
+    terms |= {"at_most": _limits(at_most, "--at-most"), "per": _limits(per, "--per")}
+    sizes: dict[str, Any] = {"min_size": min_size, "max_size": max_size}
+    request = sizes | {name: value for name, value in terms.items() if value}
+    if preview:
+        _preview(study, worker, request, url, key, as_json=as_json)
+        return
     with open_study(study, url, key) as opened, spinner("Choosing the next batch"):
-        batch = opened.ask(worker, min_size=min_size, max_size=max_size)
+        batch = opened.ask(worker, **request)
         if sheet is not None:
             batch.sheet(sheet, decimal="comma" if comma else "point", bom=bom)
     if sheet is not None:
@@ -48,6 +66,36 @@ def ask(
     else:
         console.print(f"Batch {batch.number} for {batch.worker}: {plural(batch.size, 'measurement')}.")
         console.print(batch_table(batch))
+
+
+def _limits(written: list[str] | None, option: str) -> dict[str, int]:
+    """Limits such as `solvent=3`, by column."""
+    limits = {}
+    for limit in written or ():
+        column, sign, number = limit.rpartition("=")
+        if not (sign and column and number.isdigit() and int(number)):
+            raise typer.BadParameter("Write a column and a number, as in solvent=3.", param_hint=option)
+        limits[column.strip()] = int(number)
+    return limits
+
+
+def _preview(
+    study: str, worker: str, request: dict[str, Any], url: str | None, key: str | None, *, as_json: bool
+) -> None:
+    with open_study(study, url, key) as opened, spinner("Choosing the next batch"):
+        previewed = opened.preview(worker, **request)
+    if as_json:
+        console.print_json(data=asdict(previewed))
+        return
+    console.print(f"A batch for {worker} would have {plural(previewed.size, 'measurement')}. Nothing was stored.")
+    columns = [*previewed.suggestions[0].features, *previewed.suggestions[0].attributes]
+    rows = [
+        [suggestion.key, *({**suggestion.features, **suggestion.attributes}.values()), suggestion.why.words]
+        for suggestion in previewed.suggestions
+    ]
+    console.print(table(["candidate", *columns, "why"], rows))
+    for term, price in previewed.prices.items():
+        console.print(f"`{term}` costs {price:.3g}: so much more would the batch promise without it.")
 
 
 def _suggestion_json(suggestion: Suggestion[Any]) -> dict[str, Any]:

@@ -103,6 +103,9 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     repeats, hours = configuration.repeats, configuration.overdue_hours
     yield "repeats", not isinstance(repeats, int) or 1 <= repeats <= MOST_REPEATS, "Write a number from 1."
     yield "overdue_hours", hours is None or 0 < hours <= MOST_OVERDUE_HOURS, "Write a positive number of hours."
+    conditions = configuration.where
+    few = len(conditions) <= MOST_CONDITIONS and all(is_line(condition) for condition in conditions)
+    yield "where", few, f"Write at most {MOST_CONDITIONS} conditions such as solvent=DMF."
     yield "columns", _are_settings_of_columns(configuration), "Write a setting of a column, such as scale: log."
     yield "stop", _is_stop(configuration.stop), "Write positive numbers, and a date with a time zone."
     if configuration.theory is not None:

@@ -97,6 +97,7 @@ class Configuration(ModelSettings):
     min_batch: int = 1
     max_batch: int = 100
     first_batch: int | None = None
+    where: tuple[str, ...] = ()  # conditions that every ask adds to its own
     stop: Stop = Stop()
     overdue_hours: float | None = None
 

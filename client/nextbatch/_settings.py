@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypedDict
 
@@ -28,6 +28,7 @@ class Changes(TypedDict, total=False):
     min_batch: int
     max_batch: int
     first_batch: int | None
+    where: Sequence[str]
     repeats: Literal["auto", "allowed", "never"] | int
     noise: Literal["auto", "none"]
     stop: Stop

@@ -73,6 +73,14 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Switched:
+    """How many candidates were switched off or on, and how many are available now."""
+
+    switched: int
+    available: int
+
+
+@dataclass(frozen=True)
 class Neighbour:
     """A measured candidate and its similarity, from 0 to 1."""
 
@@ -91,6 +99,29 @@ class Why:
     gain: float | None
     nearest: tuple[Neighbour, ...]
     words: str
+
+
+@dataclass(frozen=True)
+class PreviewedSuggestion:
+    """A candidate that a batch would have."""
+
+    key: str
+    replicates: int
+    features: Mapping[str, Value]
+    attributes: Mapping[str, Value]
+    why: Why
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A batch as it would be. `prices` says what each term costs: how much more the batch would promise without it."""
+
+    preview: str
+    size: int
+    ended: str
+    guaranteed: bool
+    prices: Mapping[str, float]
+    suggestions: tuple[PreviewedSuggestion, ...]
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ class Study(Candidates[ConnectionT], Batches[ConnectionT], Observations[Connecti
 
     async def _ask_unless_done(self, worker: str, max_size: int) -> Batch[ConnectionT] | None:
         try:
-            return await self._ask(worker, None, max_size, None)
+            return await self._ask(worker, max_size=max_size)
         except Conflict as refused:
             if refused.code in _NOTHING_LEFT_TO_ASK:
                 return None

@@ -1,5 +1,6 @@
 """Asks as people mean them: filters, favourites, compositions, a look before it counts."""
 
+import json
 from typing import Any
 
 import pytest
@@ -161,3 +162,52 @@ def test_other_workers_pending_batches_are_respected(working: Lab) -> None:
     first = keys(working.batch("a", where="temperature>=60", min_size=4, max_size=4))
     second = keys(working.batch("b", where="temperature>=60", min_size=4, max_size=4))
     assert not set(first) & set(second)
+
+
+@on_sqlite
+def test_a_study_s_own_conditions_hold_for_every_ask_and_are_in_the_ledger(lab: Lab) -> None:
+    lab.begin(where=["solvent != DMF"])
+    batch = lab.batch(where=["temperature>=50"], min_size=4, max_size=4)
+    assert all(solvent(key) != "DMF" and temperature(key) >= 50 for key in keys(batch))
+    issued = lab.get("events")["events"][-1]
+    assert json.loads(issued["payload"])["request"]["where"] == ["solvent != DMF", "temperature>=50"]
+    assert lab.change(where=[]).status_code == 200
+    lab.measure(batch)
+    assert replays(lab, 1)
+
+
+@on_sqlite
+def test_many_candidates_are_switched_by_keys_or_by_conditions(lab: Lab) -> None:
+    lab.begin()
+    off = {"available": False, "reason": "out of stock"}
+    switch = f"{lab.path}/candidates"
+    by_filter = lab.client.patch(switch, json={"where": ["solvent=DMF"], **off})
+    assert by_filter.json() == {"switched": 8, "available": 16}
+    by_keys = lab.client.patch(switch, json={"keys": ["DMF-20", "THF-20", "THF-20"], **off})
+    assert by_keys.json() == {"switched": 1, "available": 15}
+    assert lab.client.patch(switch, json={"where": ["temperature<=30"], "available": True}).json()["switched"] == 3
+    assert len(lab.get("candidates", where=["not available"])["candidates"]) == 6
+    before = lab.get("events")["events"][-1]["seq"]
+    for wrong in (
+        {**off},
+        {"keys": ["ZZZ"], **off},
+        {"keys": ["DMF-20"], "where": ["dry=1"], **off},
+        {"keys": ["DMF-20"], "available": False},
+    ):
+        problem(lab.client.patch(switch, json=wrong), 422, "invalid-input")
+    assert lab.get("events")["events"][-1]["seq"] == before
+
+
+@on_sqlite
+def test_a_sheet_is_laid_out_on_a_plate_in_an_order_that_saves_changeovers(working: Lab) -> None:
+    working.batch(include=[{"key": "DMF-20", "replicates": 2}], min_size=6, max_size=6)
+    sheet = working.client.get(f"{working.path}/batches/2/sheet", params={"plate": "2x3", "order_by": "temperature"})
+    rows = [line.split(",") for line in sheet.text.splitlines()]
+    assert rows[0][:4] == ["well", "suggestion", "replicate", "key"]
+    assert [row[0] for row in rows[1:]] == ["A1", "A2", "A3", "B1", "B2", "B3"]
+    heats = [float(row[rows[0].index("temperature")]) for row in rows[1:]]
+    assert heats == sorted(heats)
+    for wrong in ({"plate": "1x5"}, {"plate": "0x5"}, {"order_by": "pressure"}):
+        assert working.client.get(f"{working.path}/batches/2/sheet", params=wrong).status_code == 422
+    filled = sheet.text.replace(",,,,,", ",0.5,,,,", 6)
+    assert working.sheet(filled).status_code == 201

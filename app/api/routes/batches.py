@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from app.api.bodies import StrictRoute
@@ -26,6 +26,7 @@ from app.api.schemas.batches import (
 from app.api.schemas.shape import Name, Reason
 from app.domain.batches import BatchState, SuggestionState
 from app.services.intake.csv_writing import csv_text
+from app.services.intake.plates import Layout
 from app.services.intake.sheets import sheet_of
 from app.services.intake.xlsx import XLSX, write_xlsx
 from app.services.transactions import Answer
@@ -90,6 +91,16 @@ def read_batch(study: Name, number: BatchNumber, tx: CanRead, resources: Resourc
     return batch_out(tx.read(batches.read_batch, resources, study, number))
 
 
+async def sheet_layout(
+    plate: Annotated[
+        str | None, Query(pattern=r"^[1-9][0-9]?x[1-9][0-9]?$", description="Rows and columns of a plate, as in 8x12.")
+    ] = None,
+    order_by: Annotated[str | None, Query(max_length=200, description="A column, to save changeovers.")] = None,
+) -> Layout:
+    rows, columns = map(int, plate.split("x")) if plate else (None, None)
+    return Layout(order_by, rows, columns)
+
+
 @router.get(
     "/batches/{number}/sheet",
     summary="The batch as a sheet to print and fill in; CSV or .xlsx",
@@ -107,11 +118,12 @@ def read_sheet(
     number: BatchNumber,
     tx: CanRead,
     resources: ResourcesDep,
+    layout: Annotated[Layout, Depends(sheet_layout)],
     decimal: Literal["point", "comma"] = "point",
     bom: Annotated[bool, Query(description="Begin with a byte order mark, for some spreadsheet programs.")] = False,
     format: Literal["csv", "xlsx"] = "csv",  # noqa: A002
 ) -> Response:
-    header, rows = sheet_of(*tx.read(batches.read_sheet, resources, study, number))
+    header, rows = layout.of(*sheet_of(*tx.read(batches.read_sheet, resources, study, number)))
     if format == "xlsx":
         return download(lambda path: write_xlsx(path, header, rows), XLSX, f"{study}-batch-{number}.xlsx")
 

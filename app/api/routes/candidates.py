@@ -16,10 +16,13 @@ from app.api.schemas.candidates import (
     CandidateChange,
     CandidateOut,
     CandidatePageOut,
+    SwitchedOut,
+    SwitchIn,
     UploadReceiptOut,
     candidate_out,
     page_out,
     receipt_out,
+    switched_out,
 )
 from app.api.schemas.shape import Name
 from app.domain.access import Actor, Scope
@@ -33,7 +36,7 @@ from app.services.memory import PER_CELL
 from app.services.resources import Resources
 from app.services.transactions import Answer, ReadTransactions, WriteTransactions
 from app.services.use_cases import candidates
-from app.services.use_cases.candidates import CandidateQuery
+from app.services.use_cases.candidates import CandidateQuery, Switched
 from app.services.workflows import upload as uploads
 from app.services.workflows.summarise import predict
 from app.services.workflows.upload import UploadReceipt
@@ -186,6 +189,18 @@ def read_candidate(study: Name, key: CandidateKey, tx: CanRead, resources: Resou
 
 
 @router.patch(
+    "",
+    summary="Switch many candidates off or on, by their keys or by conditions",
+    response_model=SwitchedOut,
+    responses=WRITES | documented("study-not-found", "study-not-active"),
+)
+def switch_candidates(study: Name, change: SwitchIn, resources: ResourcesDep, tx: CanManage) -> Response:
+    keys, where = (None if named is None else tuple(named) for named in (change.keys, change.where))
+    arguments = (resources, study, candidates.Choice(keys, where), change.available, change.reason)
+    return respond(tx.write_once(candidates.switch_many, *arguments, answer=_switched))
+
+
+@router.patch(
     "/{key:path}",
     summary="Switch a candidate off or on",
     response_model=CandidateOut,
@@ -229,3 +244,7 @@ def _receipt(receipt: UploadReceipt) -> Answer:
 
 def _candidate(candidate: Candidate) -> Answer:
     return answer(candidate_out(candidate))
+
+
+def _switched(switched: Switched) -> Answer:
+    return answer(switched_out(switched))

@@ -2,11 +2,12 @@
 
 from pydantic import Field
 
-from app.api.schemas.shape import Reason, Request, Shape
+from app.api.schemas.shape import Line, Reason, Request, Shape
 from app.api.schemas.studies import ColumnOut
+from app.domain import limits
 from app.domain.candidates import Candidate, CellValue
 from app.domain.errors import Finding
-from app.services.use_cases.candidates import CandidatePage
+from app.services.use_cases.candidates import CandidatePage, Switched
 from app.services.workflows.upload import UploadReceipt
 
 
@@ -57,6 +58,24 @@ class CandidatePageOut(Shape):
 class CandidateChange(Request):
     available: bool
     reason: Reason | None = Field(default=None, description="Needed to switch off.", examples=["out of stock"])
+
+
+class SwitchIn(CandidateChange):
+    """Which candidates to switch: those with these keys, or those that meet the conditions."""
+
+    keys: list[str] | None = Field(default=None, min_length=1, max_length=limits.MOST_NAMED, examples=[["A7", "A9"]])
+    where: list[Line] | None = Field(
+        default=None, min_length=1, max_length=limits.MOST_CONDITIONS, examples=[["solvent = DMF"]]
+    )
+
+
+class SwitchedOut(Shape):
+    switched: int = Field(description="Candidates whose state has changed; the others were in that state already.")
+    available: int = Field(description="How many candidates can be suggested now.")
+
+
+def switched_out(switched: Switched) -> SwitchedOut:
+    return SwitchedOut.model_validate(switched)
 
 
 def receipt_out(receipt: UploadReceipt) -> UploadReceiptOut:

@@ -73,6 +73,13 @@ class ChangeableSettings(Request):
     first_batch: int | None = Field(
         default=None, ge=1, le=limits.MOST_MEASUREMENTS, description="Size of the very first batch."
     )
+    where: tuple[Line, ...] = Field(
+        default=(),
+        max_length=limits.MOST_CONDITIONS,
+        strict=False,
+        description="Conditions that every ask adds to its own.",
+        examples=[["in_stock = true"]],
+    )
     repeats: Repeats = Field(default="auto", description="How often one candidate may be measured.")
     noise: Literal["auto", "none"] = Field(
         default="auto",

@@ -39,8 +39,11 @@ class AskForm:
     confirm: str | None = None  # the id of a preview
 
 
-def requested(form: AskForm, candidates: CandidateSet) -> AskRequest:
-    """The request as the ledger keeps it; refused if a candidate does not exist, or is off and must be included."""
+def requested(form: AskForm, configuration: Configuration, candidates: CandidateSet) -> AskRequest:
+    """The request as the ledger keeps it, with the study's own conditions first.
+
+    Refused if a candidate does not exist, or is off and must be included.
+    """
     include = tuple(
         Inclusion(_existing(candidates, key, f"/include/{position}"), replicates)
         for position, (key, replicates) in enumerate(form.include)
@@ -48,7 +51,7 @@ def requested(form: AskForm, candidates: CandidateSet) -> AskRequest:
     exclude = tuple(_existing(candidates, key, f"/exclude/{position}") for position, key in enumerate(form.exclude))
     for position, inclusion in enumerate(include):
         _refuse_included(inclusion, include[:position], exclude, candidates, f"/include/{position}")
-    request = AskRequest(form.worker, form.min_size, form.max_size, form.where)
+    request = AskRequest(form.worker, form.min_size, form.max_size, (*configuration.where, *form.where))
     return replace(request, include=include, exclude=exclude, composition=form.composition)
 
 

@@ -25,6 +25,7 @@ from app.storage import ledger
 from app.storage.candidate_set import CandidateSet
 
 ROWS_AT_ONCE = 2_000
+MOST_SWITCHED = 100_000
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,64 @@ def switch(
     event = CandidatesSwitched((CandidateReference(candidate.number, key),), available)
     ledger.append(connection, study, actor, event, reason)
     return replace(candidate, available=available, reason=new_reason)
+
+
+@dataclass(frozen=True)
+class Switched:
+    """How many candidates were switched, and how many are available now."""
+
+    switched: int
+    available: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Some candidates: by their keys, or by conditions."""
+
+    keys: tuple[str, ...] | None = None
+    where: tuple[str, ...] | None = None
+
+
+def switch_many(
+    connection: Connection,
+    actor: Actor,
+    resources: Resources,
+    name: str,
+    choice: Choice,
+    available: bool,
+    reason: str | None,
+) -> Switched:
+    """As `switch`, for many candidates at once: all or none."""
+    study = studies.lock(connection, actor, name)
+    study.must_not_be_archived()
+    if not available and reason is None:
+        raise Invalid([Finding("missing", "Say why the candidates cannot be measured.", pointer="/reason")])
+    candidates = CandidateSet(connection, resources.arrays, study)
+    chosen = _chosen(candidates, study, choice, partial(resources.ledger_states.read, connection, study.id, study.seq))
+    numbers = [number for number in chosen if (number not in candidates.unavailable) != available]
+    if len(numbers) > MOST_SWITCHED:
+        raise Invalid([Finding("where", f"Switch at most {MOST_SWITCHED:,} candidates at once.", pointer="/where")])
+    if numbers:
+        references = map(CandidateReference, numbers, candidates.keys(numbers))
+        ledger.append(connection, study, actor, CandidatesSwitched(tuple(references), available), reason)
+    off = len(candidates.unavailable) + (-len(numbers) if available else len(numbers))
+    return Switched(len(numbers), len(candidates) - off)
+
+
+def _chosen(
+    candidates: CandidateSet, study: Study, choice: Choice, ledger_state: Callable[[], LedgerState]
+) -> list[int]:
+    if (choice.keys is None) == (choice.where is None):
+        raise Invalid([Finding("missing", "Write either `keys` or `where`.", pointer="/keys")])
+    if choice.where is not None:
+        meets = FilteredTable(candidates, study.columns, ledger_state).meeting(choice.where, "/where")
+        return [int(number) for number in np.flatnonzero(meets)]
+    found = candidates.find_all(choice.keys or ())
+    unknown = [position for position, key in enumerate(choice.keys or ()) if key not in found]
+    if unknown:
+        message = "The study has no candidate with this key. Check its spelling."
+        raise Invalid([Finding("unknown-candidate", message, pointer=f"/keys/{position}") for position in unknown])
+    return sorted(set(found.values()))
 
 
 def read_page(

@@ -36,7 +36,7 @@ def read_basis(connection: Connection, actor: Actor, resources: Resources, name:
     study = studies.find(connection, actor, name)
     study.must_be_active()
     state = resources.ledger_states.read(connection, study.id, study.seq)
-    request = requested(form, CandidateSet(connection, resources.arrays, study))
+    request = requested(form, state.configuration, CandidateSet(connection, resources.arrays, study))
     basis = AskBasis(
         prefix=LedgerPrefix(study.id, state.seq, state.head),
         number=len(state.bases) + 1,

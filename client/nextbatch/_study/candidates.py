@@ -10,7 +10,7 @@ from .._frames import Frame, candidate_row, frame_of
 from .._json import parse
 from .._request_bodies import Table, candidates_body, text_columns
 from .._sync_and_async import ConnectionT, sync_and_async
-from ..answers import Candidate, Receipt
+from ..answers import Candidate, Receipt, Switched
 from .base import StudyBase
 
 PAGE_SIZE = 10_000
@@ -125,6 +125,27 @@ class Candidates(StudyBase[ConnectionT]):
     async def switch_on(self, key: str) -> Candidate:
         """Mark a candidate as available again."""
         return await self._switch(key, {"available": True})
+
+    @sync_and_async
+    async def switch(
+        self,
+        *,
+        available: bool,
+        keys: Sequence[str] | None = None,
+        where: str | Sequence[str] | None = None,
+        reason: str | None = None,
+    ) -> Switched:
+        """Switch many candidates off or on, by their keys or by conditions: all of them, or none.
+
+        >>> study.switch(where="solvent = THF", available=False, reason="out of stock").switched
+        1
+        """
+        chosen = {"keys": None if keys is None else list(keys), "where": [where] if isinstance(where, str) else where}
+        body = {name: value for name, value in chosen.items() if value is not None}
+        answer = await self._connection.call(
+            "PATCH", f"{self._path}/candidates", json={**body, "available": available, "reason": reason}
+        )
+        return parse(Switched, answer.json())
 
     async def _switch(self, key: str, change: Mapping[str, Any]) -> Candidate:
         answer = await self._connection.call("PATCH", f"{self._path}/candidates/{quote(key, safe='')}", json=change)

@@ -1,0 +1,37 @@
+"""Asks under terms from Python: what is sent is what was meant."""
+
+from typing import Any
+
+import pytest
+
+from nextbatch import Conflict, InvalidInput
+
+
+def test_a_preview_is_confirmed_as_it_was_seen(study: Any) -> None:
+    terms: dict[str, Any] = {"where": "temperature >= 80", "include": {"A2": 2}, "min_size": 3, "max_size": 3}
+    preview = study.preview(worker="b", **terms)
+    assert (preview.size, preview.suggestions[0].key, preview.suggestions[0].replicates) == (3, "A2", 2)
+    batch = study.ask(worker="b", confirm=preview, **terms)
+    assert [suggestion.key for suggestion in batch] == [suggestion.key for suggestion in preview.suggestions]
+    assert batch.size == 3
+
+
+def test_an_outdated_preview_is_a_conflict(study: Any) -> None:
+    preview = study.preview(worker="b", max_size=2)
+    study.report({"key": "A1", "value": 0.4})
+    with pytest.raises(Conflict, match="Since the preview, results were reported"):
+        study.ask(worker="b", max_size=2, confirm=preview)
+
+
+def test_a_composition_goes_along(study: Any) -> None:
+    batch = study.ask(worker="b", same=("solvent",), exclude=("A1",), min_size=2, max_size=2)
+    assert len({suggestion["solvent"] for suggestion in batch}) == 1
+    assert "A1" not in [suggestion.key for suggestion in batch]
+    with pytest.raises(InvalidInput, match="no feature or attribute"):
+        study.preview(worker="c", per={"pressure": 1})
+
+
+def test_many_candidates_are_switched_in_one_call(study: Any) -> None:
+    assert study.switch(where="solvent = THF", available=False, reason="out of stock").switched == 2
+    switched = study.switch(keys=["A2"], available=True)
+    assert (switched.switched, switched.available) == (1, 3)
