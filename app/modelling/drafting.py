@@ -21,7 +21,7 @@ from app.engine.auto import alpha_for, cell_count, fill_cells_then_choose, first
 from app.modelling.composing import NO_TERMS, Composed, Terms, best_measured, compose
 from app.modelling.engine_settings import auto_options
 from app.modelling.explaining import Explainer
-from app.modelling.model import Model
+from app.modelling.model import BEYOND_THE_SCALE, Model
 from app.modelling.predicting import Predictor
 
 MODEL_FREE = frozenset({"uniform"})
@@ -192,10 +192,15 @@ def _record(model: Model, predictor: Predictor, batch: Selection) -> BatchRecord
         effective_dimension=float(state.leverage_sum),
         ratio_bound=float(batch.ratio_bound) if math.isfinite(batch.ratio_bound) else None,
         regret_bound=certificate.regret_bound if certificate else None,
-        degraded=dict(batch.degraded),
+        degraded=dict(batch.degraded) | _clipped(state),
         fit=_fit_record(model),
         best=predictor.best_predicted(),
     )
+
+
+def _clipped(state: State) -> dict[str, int]:
+    """Results that are too large for the scale of the study, if there are any."""
+    return {name: count for name, count in state.rescues.items() if name == BEYOND_THE_SCALE}
 
 
 def _fit_record(model: Model) -> Fit | None:

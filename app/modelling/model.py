@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +40,9 @@ from app.modelling.ledger_state import LedgerState
 
 DEFAULT_ALGORITHM = "bbkb"
 OVERHEAD = 32 * 1024  # bytes of a cached model beside its arrays, measured with studies of 200 candidates
+
+BEYOND_THE_SCALE = "values beyond 1e9 scales clipped"
+"""A rescue of theory mode: with it, nothing is guaranteed, and every batch says so."""
 
 LoadFeatures = Callable[[CandidateBlock], tuple[Array, Array]]
 """The numbers and the codes of a block of candidates."""
@@ -81,7 +84,7 @@ def advance(base: Model | None, ledger: LedgerState, load: LoadFeatures) -> Mode
     """The model after `ledger`, from the model of an earlier prefix where nothing in between forbids it."""
     try:
         model = _with_features(base, ledger, load)
-        model = _theory(base, model) if ledger.configuration.theory else _auto(base, model)
+        model = _with_clipped(_theory(base, model)) if ledger.configuration.theory else _auto(base, model)
     except ValueError as error:
         raise Conflict(f"The model does not fit the candidates: {error}.") from error
     return _with_pending(model)
@@ -118,6 +121,14 @@ def _theory(base: Model | None, model: Model) -> Model:
         return _with_results(base, model)
     step, sums = len(model.ledger.bases) + 1, _sums(model.observed, objective)
     return Model(model.ledger, model.encoding, objective, start_from(model.state.X, settings, *sums, step=step))
+
+
+def _with_clipped(model: Model) -> Model:
+    """The model, with the results counted that are too large for the scale of the study, as they are now."""
+    clipped = model.objective.beyond(model.observed.values)
+    others = {name: count for name, count in model.state.rescues.items() if name != BEYOND_THE_SCALE}
+    rescues = others | ({BEYOND_THE_SCALE: clipped} if clipped else {})
+    return replace(model, state=model.state.replace(rescues=rescues))
 
 
 def _auto(base: Model | None, model: Model) -> Model:

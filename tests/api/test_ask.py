@@ -193,6 +193,19 @@ def test_theory_mode_says_whether_its_guarantee_holds(lab: Lab) -> None:
     assert lab.batch("auto")["guaranteed"] is False
 
 
+def test_a_result_too_large_for_the_scale_ends_the_guarantee_until_it_is_retracted(lab: Lab) -> None:
+    lab.begin(theory=THEORY).work(1)
+    batch = lab.batch("large", max_size=1)
+    lab.report(suggestion=batch["suggestions"][0]["suggestion"], value=-1e12)
+    clipped = lab.batch("clipped")
+    assert (clipped["guaranteed"], clipped["degraded"]) == (False, {"values beyond 1e9 scales clipped": 1})
+    assert lab.replays(clipped["number"])
+    lab.retract(len(lab.observations()))
+    lab.measure(clipped)
+    believed = lab.batch("believed")
+    assert (believed["guaranteed"], believed["degraded"]) == (True, {})
+
+
 def test_settings_changed_in_the_middle_are_an_event_and_the_next_batch_uses_them(lab: Lab) -> None:
     lab.begin().work(2, max_size=4)
     changed = lab.change(max_batch=2, theory=THEORY, reason="we know the noise")

@@ -34,7 +34,7 @@ SMALLEST, LARGEST = 1e-290, 1e290
 """The scale stays between these, so that values divided by it are finite."""
 
 MOST = 1e9
-"""Values in model units are clipped at ±MOST."""
+"""Values in model units are clipped at ±MOST; `beyond` counts those that are."""
 
 POWERS = np.linspace(0.0, 1.0, 21)
 FEWEST = 3
@@ -87,9 +87,16 @@ class ObjectiveTransform:
         """The user's values in model units: higher is better, finite."""
         if self.clip is not None:
             values = np.maximum(values, self.clip) if self.sign > 0 else np.minimum(values, self.clip)
+        return (warp(np.clip(self._scaled(values), -MOST, MOST), self.power) - self.centre) / self.deviation
+
+    def beyond(self, values: FloatArray) -> int:
+        """How many values are more than MOST scales away from the offset, and are clipped there."""
+        return int((np.abs(self._scaled(values)) > MOST).sum())
+
+    def _scaled(self, values: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):  # halves: the difference of two finite numbers may overflow
-            u = self.sign * ((values / 2 - self.offset / 2) / self.scale * 2)
-        return (warp(np.clip(u, -MOST, MOST), self.power) - self.centre) / self.deviation
+            u: FloatArray = self.sign * ((values / 2 - self.offset / 2) / self.scale * 2)
+        return u
 
     def to_user(self, model: ArrayLike) -> FloatArray:
         """Means (which become medians) and bounds in the user's units; an upper bound becomes the low one when
