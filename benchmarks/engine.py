@@ -3,6 +3,7 @@
 python -m benchmarks.engine --set cadata --horizon 2000 --rule global --json
 python -m benchmarks.engine --check
 python -m benchmarks.engine --scaling
+python -m benchmarks.engine --sparse 2000
 """
 
 import argparse
@@ -19,6 +20,7 @@ from benchmarks.check import check
 from benchmarks.datasets import FOLDER, MissingSetError, Problem, generated, load
 from benchmarks.experiment import Experiment
 from benchmarks.plots import plot_runs, plot_scaling
+from benchmarks.sparse import losses
 from benchmarks.speed import compare
 
 
@@ -49,6 +51,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--engine-only", action="store_true", help="without the literal form")
     parser.add_argument("--check", action="store_true", help="naive, literal and engine choose the same")
     parser.add_argument("--scaling", action="store_true", help="history, candidates, members, a million candidates")
+    parser.add_argument("--sparse", type=int, metavar="N", help="what the sparse model loses with N results")
     parser.add_argument("--json", action="store_true")
     return parser
 
@@ -56,6 +59,8 @@ def _options() -> argparse.ArgumentParser:
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
     if options.check:
         return _check(options)
+    if options.sparse:
+        return losses(_problem(options), options.sparse)
     return _scaling(options) if options.scaling else _speed(options)
 
 

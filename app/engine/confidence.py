@@ -61,7 +61,8 @@ def is_proven(state: State) -> bool:
     """Whether beta is proven for this dictionary, and every number is what was measured."""
     settings = state.settings
     altered = any(count for rescue, count in state.rescues.items() if rescue not in HARMLESS)
-    return not altered and (settings.confidence == "sharp" or settings.q_bar is None or settings.dictionary == "all")
+    theory = settings.q_bar is None and settings.dictionary != "greedy"
+    return not altered and (settings.confidence == "sharp" or settings.dictionary == "all" or theory)
 
 
 def information_bound(state: State) -> float:

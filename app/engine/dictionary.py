@@ -21,6 +21,7 @@ import numpy as np
 
 from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
+from app.engine.greedy import members_for
 from app.engine.settings import EngineSettings, rng_at
 from app.engine.stability import RANK_TOLERANCE, SMALLEST, Rescues
 from app.engine.state import State
@@ -80,7 +81,7 @@ def members_leaving(state: State, drawn: IndexArray) -> BoolArray:
     """(m,) the members of S that must leave: those that lost the draw; in lazy mode only if they are too many."""
     lost = ~is_in(state.S, drawn, len(state.X))
     surplus, most = int(lost.sum()), int(SURPLUS / 2 * len(lost))
-    if state.settings.resparsify == "strict":
+    if state.settings.resparsify == "strict" or state.settings.dictionary == "greedy":
         return lost
     if surplus <= SURPLUS * len(lost):
         return np.zeros_like(lost)
@@ -107,6 +108,8 @@ def least_lost(Z_S: FloatArray, counts: IndexArray, candidates: BoolArray, n: in
 def dictionary_for_history(state: State, rescues: Rescues) -> IndexArray:
     """Dictionary members for the counts of `state`, whatever its dictionary was before."""
     measured = state.measured
+    if state.settings.dictionary == "greedy":
+        return members_for(state, state.settings.members, rescues)
     if state.settings.dictionary == "sampled" and len(measured) > EXACT_UP_TO:
         return bless(state, measured, rescues)
     leverage = np.zeros(len(state.X))

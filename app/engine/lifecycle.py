@@ -7,6 +7,7 @@ from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
 from app.engine.confidence import information_bound
 from app.engine.dictionary import dictionary_for_history, draw, is_in, members_leaving
+from app.engine.greedy import members_with
 from app.engine.posterior import Measurements, downdate, from_scratch, has_drifted, update, with_counts
 from app.engine.settings import EngineSettings
 from app.engine.stability import RANK_TOLERANCE, Rescues, clip_extremes
@@ -133,7 +134,10 @@ def _grouped(
 def _teach(state: State, new: Measurements, leverage: FloatArray, rescues: Rescues) -> State:
     """The posterior with new measurements, incrementally if little changes, else from scratch."""
     state = with_counts(state, new)
-    drawn = draw(state.settings, state.step, leverage, state.counts)
+    if state.settings.dictionary == "greedy":
+        drawn = members_with(state, new.numbers, rescues)
+    else:
+        drawn = draw(state.settings, state.step, leverage, state.counts)
     leaving = members_leaving(state, drawn)
     D = drawn[~is_in(drawn, state.S, len(state.X))]
     if not leaving.any():

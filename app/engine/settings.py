@@ -38,8 +38,11 @@ class EngineSettings:
     rule: RuleName = "global"
     confidence: Literal["sharp", "tight", "paper"] = "sharp"
     """sharp holds for any dictionary; tight and paper are the paper's Theorem 2, which needs the theory's q̄."""
-    dictionary: Literal["sampled", "all", "none"] = "sampled"
-    """sampled (BBKB, BKB), all measured candidates (the GP-UCB family), or none (no model at all)."""
+    dictionary: Literal["sampled", "all", "greedy", "none"] = "sampled"
+    """sampled (BBKB, BKB), all measured candidates (the GP-UCB family), those chosen for the prediction (auto mode with
+    many measurements), or none (no model at all)."""
+    members: int = 1000
+    """The largest size of a greedy dictionary."""
     hallucination: Literal["projected", "full"] = "projected"
     """What a chosen candidate teaches before it is measured: only what the frozen dictionary sees of it (the paper's
     Algorithm 1), or everything (exact GP-BUCB if the dictionary is "all")."""
@@ -59,6 +62,8 @@ class EngineSettings:
             value = getattr(self, name)
             if value is not None and not lowest <= value <= highest:
                 raise ValueError(f"{name} must lie between {lowest:g} and {highest:g}")
+        if self.members < 1:
+            raise ValueError("members must be at least 1")
 
     @property
     def sums_inclusion(self) -> bool:

@@ -19,9 +19,6 @@ Goal = Literal["best", "production", "explore"]
 NOISE_WORTH_REPEATING = 0.01
 """λ in units of the objective's variance: below this, a repeat teaches next to nothing."""
 
-Q_BAR_GROWTH = 2.0
-"""How q̄ grows: few members overestimate leverages, so that a larger step would overshoot."""
-
 
 @dataclass(frozen=True)
 class AutoOptions:
@@ -39,10 +36,10 @@ class AutoOptions:
     exact_up_to: int = 300
     """Up to this many distinct measured candidates, the model is always exact: all are in the dictionary."""
     exact_work: float = 2.5e10
-    """It also is while A·n² of n distinct ones is at most this, about two seconds for a new fit; beyond, the dictionary
-    is sampled."""
+    """It also is while A·n² of n distinct ones is at most this, about two seconds for a new fit. Beyond, the dictionary
+    stops growing, and its members are chosen for the prediction."""
     members: int = 400
-    """Members of a sampled dictionary, within a small factor: what a batch of a long study costs."""
+    """The least number of members to stop at, however long the list is."""
 
     def __post_init__(self) -> None:
         repeats = 1 if self.repeats is None else self.repeats
@@ -63,6 +60,10 @@ class AutoOptions:
         """Whether the exact model is affordable."""
         return distinct <= self.exact_up_to or candidates * distinct**2 <= self.exact_work
 
+    def members_for(self, candidates: int) -> int:
+        """How many members a dictionary has at most: as many as the exact model may have, at least `members`."""
+        return max(self.exact_up_to, self.members, math.isqrt(int(self.exact_work / max(candidates, 1))))
+
     def describe(self) -> dict[str, Any]:
         """Plain JSON; `AutoOptions.of(**description)` is the inverse."""
         return dict(self.__dict__)
@@ -78,7 +79,7 @@ without limit. explore: learn more widely."""
 
 
 def settings_for(fit: FittedModel, options: AutoOptions, seed: int, candidates: int) -> EngineSettings:
-    """The engine's settings for that many candidates: exact while that is affordable, a sampled dictionary beyond.
+    """The engine's settings for that many candidates: exact while that is affordable, a greedy dictionary beyond.
 
     ξ is the fitted noise and F the norm of the fitted mean, at least 1: a certificate made with them is an estimate.
     """
@@ -89,7 +90,8 @@ def settings_for(fit: FittedModel, options: AutoOptions, seed: int, candidates: 
         F=max(1.0, fit.norm),
         threshold=options.threshold,
         rule="global",
-        dictionary="all" if options.exact_for(candidates, fit.distinct) else "sampled",
+        dictionary="all" if options.exact_for(candidates, fit.distinct) else "greedy",
+        members=options.members_for(candidates),
         hallucination="full",
         seed=seed,
     )
@@ -98,23 +100,8 @@ def settings_for(fit: FittedModel, options: AutoOptions, seed: int, candidates: 
 def state_for(
     X: FloatArray, fit: FittedModel, observed: Observed, options: AutoOptions, seed: int, step: int = 1
 ) -> State:
-    """The engine's state for all measurements so far, with a dictionary of at most about `options.members` members.
-
-    A measured candidate's leverage is below 1, so that q̄ = members/distinct expects no more members than wanted. Where
-    leverages are far below 1, that gives too few: q̄ grows until there are half as many as wanted, or until it reaches
-    the engine's own.
-    """
-    settings, (counts, sums) = settings_for(fit, options, seed, len(X)), sums_for(fit, observed)
-    if settings.dictionary == "all" or settings.q_bar is None:
-        return start_from(X, settings, counts, sums, step)
-    smallest = min(settings.q_bar, options.members / observed.distinct)
-    doublings = math.ceil(math.log(settings.q_bar / smallest, Q_BAR_GROWTH))
-    for doubling in range(doublings + 1):
-        q_bar = min(settings.q_bar, smallest * Q_BAR_GROWTH**doubling)
-        state = start_from(X, settings.replace(q_bar=q_bar), counts, sums, step)
-        if 2 * len(state.S) >= options.members:
-            break
-    return state
+    """The engine's state for all measurements so far."""
+    return start_from(X, settings_for(fit, options, seed, len(X)), *sums_for(fit, observed), step)
 
 
 def sums_for(fit: FittedModel, observed: Observed) -> tuple[IndexArray, FloatArray]:

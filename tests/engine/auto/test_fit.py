@@ -127,7 +127,7 @@ def test_a_long_history_is_read_through_a_subsample() -> None:
     y = grouped(X, observed, fitted().objective)
     assert len(y.means) == MOST_DISTINCT
     model = fit(X, Layout.of_numbers(3), observed, "maximize")
-    assert settings_for(model, AutoOptions(), 0, 10**6).dictionary == "sampled"
+    assert settings_for(model, AutoOptions(), 0, 10**6).dictionary == "greedy"
     assert settings_for(fitted(), AutoOptions(), 0, 10**6).dictionary == "all"
 
 
