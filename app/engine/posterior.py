@@ -35,9 +35,11 @@ from app.engine import sweep
 from app.engine.stability import Rescues, independent, inverse_cholesky, not_negative
 from app.engine.state import State
 
-PROBES = 32
+PROBE_RUNS = 4
+RUN = 8
 STRIDE = 7919
-"""Candidates looked at by `drift`, and how far they move on from one update to the next."""
+"""`has_drifted` looks at a few runs of eight candidates: neighbours share a cache line of Z, so that a run costs little
+more than one candidate. They move on by STRIDE from one update to the next."""
 
 MEMBERS_APART = 16
 """One member in 16 serves to compare Z with the kernel, another one after every update."""
@@ -108,11 +110,12 @@ def downdate(state: State, leaving: BoolArray, rescues: Rescues) -> State:
 def has_drifted(state: State) -> bool:
     """Whether updates have moved a leverage by more than DRIFT_TOLERANCE of it and the rounding errors of k(x, x)/λ.
 
-    PROBES candidates are computed anew from Z and H, others after every update. The error of Z itself, at some of the
-    members, counts as what it does to the leverage.
+    PROBE_RUNS·RUN candidates are computed anew from Z and H, others after every update. The error of Z itself, at some
+    of the members, counts as what it does to the leverage.
     """
     A, lam, rescues = len(state.X), state.settings.lam, Rescues()  # what is clipped here was counted before
-    probes = np.unique((np.arange(PROBES) * A // PROBES + state.updates * STRIDE) % A)
+    starts = np.arange(PROBE_RUNS) * A // PROBE_RUNS + state.updates * STRIDE
+    probes = np.unique((starts[:, None] + np.arange(RUN)) % A)
     z, k = sweep.embedding_of(state, probes), sweep.prior_variance(state, state.X[probes], rescues)
     members = state.S[state.updates % MEMBERS_APART :: MEMBERS_APART]
     K_S = sweep.kernel_rows(state, members, state.X[probes], rescues)

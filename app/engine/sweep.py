@@ -203,18 +203,22 @@ def covariance_rows(
 ) -> tuple[FloatArray, FloatArray]:
     """cov_fb(x, j) = (k(x, j) − z(x)ᵀz_j)/λ + z(x)ᵀV⁻¹z_j for a few j and all x, and its last term: (b, A) each.
 
-    `V_inv` replaces V⁻¹ in the second result alone.
+    `V_inv` replaces V⁻¹ in the second result alone. For members the first term is 0, and is not computed.
     """
     b, z_j = len(numbers), embedding_of(state, numbers)
-    coefficients = [state.V_inverse(z_j).T, z_j.T]
+    unseen = np.flatnonzero(~np.isin(numbers, state.S))
+    coefficients = [state.V_inverse(z_j).T, z_j.T[unseen]]
     if V_inv is not None:
         coefficients.append((V_inv @ z_j).T)
     stacked = np.concatenate(coefficients)
-    full, projected = kernel_rows(state, numbers, state.X, rescues), np.empty((b, len(state.X)))
+    full, projected = np.empty((b, len(state.X))), np.empty((b, len(state.X)))
     for block in _blocks(len(state.X), len(stacked)):
         product = stacked @ state.Z[:, block]
-        full[:, block] = (full[:, block] - product[b : 2 * b]) / state.settings.lam + product[:b]
-        projected[:, block] = product[:b] if V_inv is None else product[2 * b :]
+        full[:, block] = product[:b]
+        projected[:, block] = product[:b] if V_inv is None else product[-b:]
+        if len(unseen):
+            K = kernel_rows(state, numbers[unseen], state.X[block], rescues)
+            full[unseen, block] += (K - product[b : b + len(unseen)]) / state.settings.lam
     return full, projected
 
 
