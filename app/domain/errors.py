@@ -137,6 +137,11 @@ class BatchNotFound(Missing):
     detail = "The study has no batch with this number."
 
 
+class SuggestionNotFound(Missing):
+    code = "suggestion-not-found"
+    detail = "The study has no such suggestion. Use an id from the batch, such as B3-S1."
+
+
 class ObservationNotFound(Missing):
     code = "observation-not-found"
     detail = "The study has no observation with this number."
@@ -206,6 +211,11 @@ class TermsUnmet(Conflict):
 class PreviewOutdated(Conflict):
     code = "preview-outdated"
     detail = "The batch would not be the one that you looked at. Look at a new preview."
+
+
+class SuggestionNotPending(Conflict):
+    code = "suggestion-not-pending"
+    detail = "This suggestion is not pending: it has a result, or was given up. Only a pending one can be swapped."
 
 
 class AlreadyObserved(Conflict):

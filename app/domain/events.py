@@ -137,6 +137,22 @@ class BatchIssued:
     computation: Computation
 
 
+@dataclass(frozen=True)
+class SuggestionSwapped:
+    """A pending suggestion was replaced by the next best candidate; `present` are the other members of its batch."""
+
+    type: ClassVar = "suggestion-swapped"
+
+    suggestion: SuggestionId
+    candidate: int
+    key: str
+    rank: int
+    replacement: DraftSuggestion
+    present: tuple[int, ...]
+    basis: Basis
+    computation: Computation
+
+
 @dataclass(frozen=True, slots=True)
 class ReportedObservation:
     """One measurement: the values it gave, by the name of the quantity. `suggestion` is None if nobody asked for it."""
@@ -234,6 +250,7 @@ StudyEvent: TypeAlias = (
     | CandidatesAdded
     | CandidatesSwitched
     | BatchIssued
+    | SuggestionSwapped
     | ObservationsReported
     | ObservationCorrected
     | ObservationRetracted
@@ -253,7 +270,9 @@ def digests_of(event: StudyEvent) -> set[str]:
             return event.block.arrays.digests()
         case StudyCreated() | StudyImported() | StudyChanged() | StudyDeleted() | AccessGranted() | AccessWithdrawn():
             return set()
-        case CandidatesSwitched() | BatchIssued() | MeasurementsFailed() | MeasurementsAbandoned():
+        case CandidatesSwitched() | BatchIssued() | SuggestionSwapped():
+            return set()
+        case MeasurementsFailed() | MeasurementsAbandoned():
             return set()
         case ObservationsReported() | ObservationCorrected() | ObservationRetracted():
             return set()

@@ -45,13 +45,17 @@ class Terms:
     """(A,) code of the value that all members of the batch must share."""
     at_most: tuple[Grouping, ...] = ()
     """No more distinct values in the batch than `most`."""
+    present: tuple[int, ...] = ()
+    """Members that the batch has already: they take room, and are pending or measured."""
+    released: tuple[int, ...] = ()
+    """Pending measurements that will not be made."""
     per: tuple[Grouping, ...] = ()
     """No more measurements with the same value than `most`."""
 
     @property
     def are_plain(self) -> bool:
         """Whether the algorithm can choose the whole batch in one go."""
-        return not (self.include or self.at_most or self.per) and self.same is None
+        return not (self.include or self.present or self.at_most or self.per) and self.same is None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,6 +90,8 @@ class Composed:
 def compose(choose: ChooseSome, state: State, size: BatchSize, terms: Terms, promise: FloatArray) -> Composed:
     """The batch under its terms; `promise` (A,) is the optimistic value of every candidate before the batch."""
     state = state.replace(available=_eligible(state, terms))
+    if terms.released:
+        state = expect(state, terms.released, -1)
     if terms.are_plain:
         return Composed(choose(state, size, 0))
     if terms.same is None:
@@ -118,8 +124,9 @@ def _gain(state: State, selection: Selection) -> float:
 def _values_worth_trying(state: State, size: BatchSize, terms: Terms, promise: FloatArray) -> Sequence[int]:
     """The values that the batch may share, most promising first; those of included candidates if there are any."""
     assert terms.same is not None  # noqa: S101  (narrows for mypy)
-    if terms.include:
-        return [int(terms.same[terms.include[0].candidate])]
+    fixed = (*(inclusion.candidate for inclusion in terms.include), *terms.present)
+    if fixed:
+        return [int(terms.same[fixed[0]])]
     open_ones = np.flatnonzero(state.available)
     values, members = np.unique(terms.same[open_ones], return_inverse=True)
     best = np.full(len(values), -np.inf)
@@ -133,7 +140,7 @@ def _grown(choose: ChooseSome, state: State, size: BatchSize, terms: Terms, prom
     """One candidate after the other: first what was requested, then what is chosen in the room that is left."""
     room = _Room(terms, state.available)
     picks = [inclusion.candidate for inclusion in terms.include for _ in range(inclusion.replicates)]
-    for candidate in picks:
+    for candidate in (*terms.present, *picks):
         room.take(candidate)
     requested = len(picks)
     chosen: list[Selection] = []

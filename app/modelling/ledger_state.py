@@ -32,6 +32,7 @@ from app.domain.events import (
     StudyDeleted,
     StudyEvent,
     StudyImported,
+    SuggestionSwapped,
 )
 from app.domain.ledger import GENESIS, LedgerEntry
 from app.domain.studies import Configuration, StudyState
@@ -141,6 +142,8 @@ class _Folding:
                 self._unavailable = self._unavailable - switched if event.available else self._unavailable | switched
             case BatchIssued():
                 self._issue(event)
+            case SuggestionSwapped():
+                self._swap(event)
             case ObservationsReported():
                 self._report(event)
             case ObservationCorrected():
@@ -166,6 +169,11 @@ class _Folding:
             pending = Pending(suggestion.candidate, suggestion.replicates)
             self._pending[SuggestionId(event.number, rank)] = pending
         self._bases.append(event.basis)
+
+    def _swap(self, event: SuggestionSwapped) -> None:
+        self._pending.pop(event.suggestion, None)
+        pending = Pending(event.replacement.candidate, event.replacement.replicates)
+        self._pending[SuggestionId(event.suggestion.batch, event.rank)] = pending
 
     def _report(self, event: ObservationsReported) -> None:
         self._new.extend(event.observations)

@@ -57,6 +57,11 @@ def add(connection: Connection, study: Study, batch: Batch, chosen: Sequence[Sug
     connection.execute(_ADD_SUGGESTIONS, [_suggestion_row(study, suggestion) for suggestion in chosen])
 
 
+def add_suggestion(connection: Connection, study: Study, suggestion: Suggestion) -> None:
+    """Add a suggestion to a batch that was issued before."""
+    connection.execute(_ADD_SUGGESTIONS, [_suggestion_row(study, suggestion)])
+
+
 def last_number(connection: Connection, study: Study) -> int:
     """The number of the newest batch, 0 if there is none. Batches are numbered without gaps."""
     return connection.execute(_LAST_NUMBER, {"study": study.id}).scalar_one() or 0

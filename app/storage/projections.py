@@ -31,6 +31,7 @@ from app.domain.events import (
     StudyDeleted,
     StudyEvent,
     StudyImported,
+    SuggestionSwapped,
 )
 from app.domain.ledger import LedgerEntry
 from app.domain.observations import Measured, Observation, ObservationKind
@@ -75,6 +76,8 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
             _switch(connection, study, entry, event)
         case BatchIssued():
             _add_batch(connection, study, entry, event)
+        case SuggestionSwapped():
+            _swap(connection, study, event)
         case ObservationsReported():
             _add_observations(connection, study, entry, event)
         case ObservationCorrected():
@@ -124,6 +127,14 @@ def _add_batch(connection: Connection, study: Study, entry: LedgerEntry, event: 
         for rank, draft in enumerate(event.suggestions, start=1)
     ]
     batches.add(connection, study, batch, suggestions)
+
+
+def _swap(connection: Connection, study: Study, event: SuggestionSwapped) -> None:
+    """The new suggestion first, so that the batch stays open."""
+    new, draft = SuggestionId(event.suggestion.batch, event.rank), event.replacement
+    suggestion = Suggestion(new, draft.candidate, draft.replicates, SuggestionState.PENDING, draft.why)
+    batches.add_suggestion(connection, study, suggestion)
+    batches.resolve(connection, study, [event.suggestion], SuggestionState.ABANDONED)
 
 
 def _add_observations(connection: Connection, study: Study, entry: LedgerEntry, event: ObservationsReported) -> None:

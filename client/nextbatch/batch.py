@@ -71,6 +71,17 @@ class Suggestion(Handle[ConnectionT]):
         """Report that it will not be measured; a result can still be reported later."""
         return await self._send_report({"abandoned": {"reason": reason}})
 
+    @sync_and_async
+    async def swap(self, reason: str, *, switch_off: bool = False) -> Batch[ConnectionT]:
+        """Replace it by the next best candidate; with `switch_off` its own candidate is switched off as well.
+
+        >>> suggestion.swap("not in stock").number
+        1
+        """
+        body = {"reason": reason, "switch_off": switch_off}
+        answer = await self._connection.call("POST", f"{self._path}/suggestions/{self.id}/swap", json=body)
+        return Batch(self._connection, self._path, answer.json())
+
     async def _send_report(self, report: Mapping[str, Any], implausible: Implausible = "accept") -> Reported:
         body, params = report_of({"suggestion": self.id, **report}), {"implausible": implausible}
         answer = await self._connection.call("POST", f"{self._path}/observations", params=params, json=body)

@@ -71,7 +71,7 @@ def scene(admin: TestClient, new_key: Callable[..., str]) -> Callable[..., str]:
         uploaded = admin.put(f"/v1/studies/{study}/candidates", content=SHORT, headers={"Content-Type": "text/csv"})
         assert uploaded.status_code == 201
         if results:
-            asked = admin.post(f"/v1/studies/{study}/batches", json={"worker": "w"})
+            asked = admin.post(f"/v1/studies/{study}/batches", json={"worker": "w", "max_size": 2})
             reported = admin.post(f"/v1/studies/{study}/observations", json={"suggestion": "B1-S1", "value": 1})
             assert (asked.status_code, reported.status_code) == (201, 201)
         return new_key("dashboard", study).split("_")[1]

@@ -26,7 +26,7 @@ from app.services.signing import Signer
 from app.services.use_cases.heads import sign
 
 WRITES = ("PUT", "POST", "PATCH", "DELETE")
-CSV = "key,temperature\nA1,90\nA2,100\n"
+CSV = "key,temperature\nA1,90\nA2,100\nA3,80\nA4,70\n"
 _CSV = {"headers": {"Content-Type": "text/csv"}}
 
 # What to send; `{study}` has the candidates above, `{key_id}` is another key, granted the study.
@@ -47,6 +47,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "GET /v1/studies/{study}/candidates": {},
     "GET /v1/studies/{study}/candidates/{key}": {},
     "PATCH /v1/studies/{study}/candidates/{key}": {"json": {"available": False, "reason": "broken"}},
+    "PATCH /v1/studies/{study}/candidates": {"json": {"keys": ["A1"], "available": False, "reason": "broken"}},
     "POST /v1/candidates/check": {"content": CSV, **_CSV},
     "POST /v1/studies/{study}/batches": {"json": {"worker": "w", "max_size": 1}},
     "GET /v1/studies/{study}/batches": {},
@@ -55,6 +56,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "POST /v1/studies/{study}/batches/{number}/close": {},
     "POST /v1/studies/{study}/batches/{number}/replay": {},
     "GET /v1/studies/{study}/suggestions": {},
+    "POST /v1/studies/{study}/suggestions/{suggestion}/swap": {"json": {"reason": "not in stock"}},
     "POST /v1/studies/{study}/observations": {"json": {"candidate": "A1", "value": 1.5}},
     "POST /v1/studies/{study}/observations/retractions": {"json": {"upload": 4, "reason": "wrong sheet"}},
     "GET /v1/studies/{study}/observations": {},
@@ -138,7 +140,7 @@ class Operation:
     @property
     def needs_results(self) -> bool:
         """It is about a batch or an observation, so the study must have one of each."""
-        return "{number}" in self.path or self.path.endswith("/retractions")
+        return "{number}" in self.path or self.path.endswith(("/retractions", "/swap"))
 
     def send(
         self,
@@ -149,7 +151,7 @@ class Operation:
         params: dict[str, str] | None = None,
     ) -> Response:
         sample = SAMPLES[self.name]
-        path = self.path.format(study=study, key_id=key_id, key="A1", number=1)
+        path = self.path.format(study=study, key_id=key_id, key="A1", number=1, suggestion="B1-S2")
         if self.name == "POST /v1/archives":
             sample = sample | {"content": archive(f"{study}-from-elsewhere")}
         headers = sample.get("headers", {}) | (headers or {})

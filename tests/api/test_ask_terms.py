@@ -211,3 +211,62 @@ def test_a_sheet_is_laid_out_on_a_plate_in_an_order_that_saves_changeovers(worki
         assert working.client.get(f"{working.path}/batches/2/sheet", params=wrong).status_code == 422
     filled = sheet.text.replace(",,,,,", ",0.5,,,,", 6)
     assert working.sheet(filled).status_code == 201
+
+
+def test_a_suggestion_is_swapped_for_the_next_best_under_the_terms_of_its_batch(working: Lab) -> None:
+    batch = working.batch(composition={"same": "solvent"}, min_size=3, max_size=3)
+    old, *others = keys(batch)
+    swapped = working.client.post(
+        f"{working.path}/suggestions/B2-S1/swap", json={"reason": "not in stock", "switch_off": True}
+    )
+    assert swapped.status_code == 200, swapped.text
+    document = swapped.json()
+    assert (document["number"], document["state"]) == (2, "open")
+    states = {suggestion["suggestion"]: suggestion["state"] for suggestion in document["suggestions"]}
+    assert states == {"B2-S1": "abandoned", "B2-S2": "pending", "B2-S3": "pending", "B2-S4": "pending"}
+    new = keys(document)[-1]
+    assert new not in (old, *others)
+    assert solvent(new) == solvent(old)
+    assert [candidate["key"] for candidate in working.get("candidates", available=False)["candidates"]] == [old]
+    events = [event["type"] for event in working.get("events")["events"][-2:]]
+    assert events == ["suggestion-swapped", "candidates-switched"]
+    assert replays(working, 2)
+    assert working.report(suggestion="B2-S4", value=0.5).status_code == 201
+    problem(
+        working.client.post(f"{working.path}/suggestions/B2-S1/swap", json={"reason": "x"}),
+        409,
+        "suggestion-not-pending",
+    )
+    problem(
+        working.client.post(f"{working.path}/suggestions/B2-S4/swap", json={"reason": "x"}),
+        409,
+        "suggestion-not-pending",
+    )
+    problem(
+        working.client.post(f"{working.path}/suggestions/B9-S1/swap", json={"reason": "x"}), 404, "suggestion-not-found"
+    )
+    problem(
+        working.client.post(f"{working.path}/suggestions/nonsense/swap", json={"reason": "x"}),
+        404,
+        "suggestion-not-found",
+    )
+
+
+@on_sqlite
+def test_a_swap_that_the_terms_do_not_allow_leaves_the_batch_as_it_is(lab: Lab) -> None:
+    lab.begin(repeats="never").batch(where="temperature=20", min_size=3, max_size=3)
+    refused = lab.client.post(f"{lab.path}/suggestions/B1-S1/swap", json={"reason": "not in stock"})
+    problem(refused, 409, "terms-unmet")
+    assert len(lab.get("suggestions")["suggestions"]) == 3
+
+
+@on_sqlite
+def test_a_study_with_terms_and_swaps_moves_in_an_archive(working: Lab) -> None:
+    working.batch(
+        where="temperature>=30", include=["DMF-20"], composition={"per": {"solvent": 2}}, min_size=4, max_size=4
+    )
+    working.client.post(f"{working.path}/suggestions/B2-S2/swap", json={"reason": "not in stock"})
+    archive = working.client.get(f"{working.path}/archive").content
+    working.client.delete(working.path)
+    renamed = working.client.post("/v1/archives", content=archive, headers={"Content-Type": "application/zip"})
+    assert renamed.json()["code"] == "study-deleted"  # its events can have happened; only its name is taken

@@ -43,6 +43,7 @@ from app.domain.events import (
     StudyDeleted,
     StudyEvent,
     StudyImported,
+    SuggestionSwapped,
 )
 from app.domain.ledger import FORMAT
 from app.domain.observations import Measured
@@ -151,10 +152,20 @@ EVENTS: list[StudyEvent] = [
     MeasurementsAbandoned(
         (AbandonedMeasurement(2, "A3", "no time", SuggestionId(1, 3)), AbandonedMeasurement(0, "A1"))
     ),
-    StudyChanged(StudyState.PAUSED, Configuration(theory=Theory(regularization=0.01), repeats=2)),
+    StudyChanged(StudyState.PAUSED, Configuration(theory=Theory(regularization=0.01, confidence="tight"), repeats=2)),
     AccessWithdrawn("0123456789ab"),
     StudyDeleted(),
     StudyImported("c" * 64, "foreign", server="0123456789abcdef", exported_at="2026-05-04T11:30:00.000000Z"),
+    SuggestionSwapped(
+        suggestion=SuggestionId(1, 3),
+        candidate=2,
+        key="A3",
+        rank=4,
+        replacement=DraftSuggestion(3, 1, Explanation("Mostly to learn.", 0.9)),
+        present=(0, 0, 1),
+        basis=Basis(6, "b" * 64),
+        computation=Computation("nextbatch-server 0.1.0", 0.004),
+    ),
 ]
 
 

@@ -8,12 +8,12 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from app.api.bodies import StrictRoute
-from app.api.dependencies import AskLimit, CanAsk, CanRead, ResourcesDep
+from app.api.dependencies import AskLimit, CanAsk, CanRead, ResourcesDep, RunLong
 from app.api.limits import finished, run_short
 from app.api.problems import documented
 from app.api.responses import answer, download, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
-from app.api.schemas.asks import AskIn, PreviewOut, preview_out
+from app.api.schemas.asks import AskIn, PreviewOut, SwapIn, preview_out
 from app.api.schemas.batches import (
     BatchOut,
     BatchPage,
@@ -24,9 +24,10 @@ from app.api.schemas.batches import (
     bench_out,
 )
 from app.api.schemas.shape import Name, Reason
-from app.domain.batches import BatchState, SuggestionState
+from app.domain.batches import BatchState, SuggestionId, SuggestionState
+from app.domain.errors import SuggestionNotFound
 from app.services.intake.csv_writing import csv_text
-from app.services.intake.plates import Layout
+from app.services.intake.plates import SheetLayout
 from app.services.intake.sheets import sheet_of
 from app.services.intake.xlsx import XLSX, write_xlsx
 from app.services.transactions import Answer
@@ -34,11 +35,21 @@ from app.services.use_cases import batches
 from app.services.use_cases.batches import BatchDetails
 from app.services.workflows.ask import ask
 from app.services.workflows.preview import Preview, preview
+from app.services.workflows.swap import SwapForm, swap
 
 router = APIRouter(
     prefix="/v1/studies/{study}", tags=["batches"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
 )
 
+
+def suggestion_id(suggestion: Annotated[str, Path(max_length=50, description="Such as B3-S1.")]) -> SuggestionId:
+    parsed = SuggestionId.parse(suggestion)
+    if parsed is None:
+        raise SuggestionNotFound
+    return parsed
+
+
+SuggestionPath = Annotated[SuggestionId, Depends(suggestion_id)]
 BatchNumber = Annotated[int, Path(ge=1, lt=2**31, description="The batch's number.")]
 _NOT_FOUND = documented("not-found", "study-not-found", "batch-not-found")
 
@@ -96,9 +107,9 @@ async def sheet_layout(
         str | None, Query(pattern=r"^[1-9][0-9]?x[1-9][0-9]?$", description="Rows and columns of a plate, as in 8x12.")
     ] = None,
     order_by: Annotated[str | None, Query(max_length=200, description="A column, to save changeovers.")] = None,
-) -> Layout:
+) -> SheetLayout:
     rows, columns = map(int, plate.split("x")) if plate else (None, None)
-    return Layout(order_by, rows, columns)
+    return SheetLayout(order_by, rows, columns)
 
 
 @router.get(
@@ -118,7 +129,7 @@ def read_sheet(
     number: BatchNumber,
     tx: CanRead,
     resources: ResourcesDep,
-    layout: Annotated[Layout, Depends(sheet_layout)],
+    layout: Annotated[SheetLayout, Depends(sheet_layout)],
     decimal: Literal["point", "comma"] = "point",
     bom: Annotated[bool, Query(description="Begin with a byte order mark, for some spreadsheet programs.")] = False,
     format: Literal["csv", "xlsx"] = "csv",  # noqa: A002
@@ -160,6 +171,21 @@ def list_suggestions(
     worker: Annotated[Name | None, Query()] = None,
 ) -> BenchOut:
     return bench_out(tx.read(batches.bench, resources, study, state, worker))
+
+
+@router.post(
+    "/suggestions/{suggestion}/swap",
+    summary="Replace a pending suggestion by the next best candidate",
+    response_model=BatchOut,
+    responses=WRITES
+    | documented("not-found", "study-not-found", "suggestion-not-found")
+    | documented("study-not-active", "suggestion-not-pending", "terms-unmet", "candidates-exhausted", "conflict"),
+)
+async def swap_suggestion(
+    study: Name, suggestion: SuggestionPath, wanted: SwapIn, resources: ResourcesDep, tx: CanAsk, run_long: RunLong
+) -> Response:
+    form = SwapForm(suggestion, wanted.reason, wanted.switch_off)
+    return respond(await run_long(partial(swap, resources, tx, study, form, _batch)))
 
 
 def _batch(details: BatchDetails) -> Answer:

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from app.api.schemas.batches import SuggestionOut, bench_out
-from app.api.schemas.shape import Line, Name, Request, Shape
+from app.api.schemas.shape import Line, Name, Reason, Request, Shape
 from app.domain import limits
 from app.domain.batches import Composition
 from app.services.use_cases.ask_terms import AskForm
@@ -77,6 +77,11 @@ class AskIn(Request):
             else Composition(tuple(composition.same), composition.at_most, composition.per, composition.wells),
             confirm=self.confirm,
         )
+
+
+class SwapIn(Request):
+    reason: Reason = Field(description="Why it cannot be measured now.", examples=["not in stock"])
+    switch_off: bool = Field(default=False, description="Switch its candidate off as well, for the same reason.")
 
 
 class PreviewOut(Shape):

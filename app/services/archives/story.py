@@ -15,6 +15,7 @@ from app.domain.events import (
     AbandonedMeasurement,
     AccessGranted,
     AccessWithdrawn,
+    Basis,
     BatchIssued,
     CandidatesAdded,
     CandidatesSwitched,
@@ -31,6 +32,7 @@ from app.domain.events import (
     StudyDeleted,
     StudyEvent,
     StudyImported,
+    SuggestionSwapped,
 )
 from app.domain.ledger import LedgerEntry
 from app.domain.limits import MOST_MEASUREMENTS
@@ -88,6 +90,7 @@ class _Story:
         self._hashes: list[str] = []  # of the entries so far
         self._batches = 0
         self._newest_of: dict[str, list[_Suggested]] = {}  # worker → the suggestions of its newest batch
+        self._workers: list[str] = []  # of batch 1, 2, 3
         self._suggestions: dict[SuggestionId, _Suggested] = {}
         self._observations: list[_Reported] = []
         self._refs: set[str] = set()
@@ -124,6 +127,8 @@ class _Story:
                 self._switch(entry, event)
             case BatchIssued():
                 self._issue(entry, event)
+            case SuggestionSwapped():
+                self._swap(entry, event)
             case ObservationsReported():
                 must(event.observations, "it reports nothing")
                 for reported in event.observations:
@@ -187,8 +192,7 @@ class _Story:
         must(number == self._batches + 1, "batches are numbered 1, 2, 3")
         must(limits.is_request(event.request) and event.suggestions, "nobody can have asked for this")
         must(1 <= event.size.least <= event.size.most <= MOST_MEASUREMENTS, "a batch cannot have this size")
-        known = 1 <= basis.seq < entry.seq and self._hashes[basis.seq - 1] == basis.hash
-        must(known, "it was computed from something else")
+        self._check_basis(entry, basis)
         newest = self._newest_of.get(event.request.worker, ())
         must(not any(suggested.is_pending for suggested in newest), "its worker has an open batch")
         self._check_record(event)
@@ -196,6 +200,28 @@ class _Story:
         for rank, suggested in enumerate(self._newest_of[event.request.worker], start=1):
             self._suggestions[SuggestionId(number, rank)] = suggested
         self._batches = number
+        self._workers.append(event.request.worker)
+
+    def _swap(self, entry: LedgerEntry, event: SuggestionSwapped) -> None:
+        if self._state is not StudyState.ACTIVE:
+            raise StudyNotActive
+        self._check_candidate(event.candidate, event.key)
+        self._check_basis(entry, event.basis)
+        old = self._answered(event.suggestion, event.candidate)
+        must(old.is_pending and not old.filled and entry.reason, "the suggestion is not pending, or there is no reason")
+        new = SuggestionId(event.suggestion.batch, event.rank)
+        follows = SuggestionId(new.batch, new.rank - 1) in self._suggestions and new not in self._suggestions
+        must(follows, "its rank does not follow those before")
+        for candidate in event.present:
+            self._check_candidate(candidate)
+        must(limits.is_text(event.computation.build, limits.REASON_LENGTH), "its build is too long")
+        self._suggestions[new] = self._suggest(event.replacement)
+        self._newest_of[self._workers[new.batch - 1]].append(self._suggestions[new])
+        old.given_up = True
+
+    def _check_basis(self, entry: LedgerEntry, basis: Basis) -> None:
+        known = 1 <= basis.seq < entry.seq and self._hashes[basis.seq - 1] == basis.hash
+        must(known, "it was computed from something else")
 
     def _suggest(self, draft: DraftSuggestion) -> _Suggested:
         must(1 <= draft.replicates <= MOST_MEASUREMENTS, "nobody can measure so often")

@@ -12,7 +12,7 @@ Row = Sequence[CellValue]
 
 
 @dataclass(frozen=True)
-class Layout:
+class SheetLayout:
     """The order of a sheet, and the plate that it is for: wells in rows A, B, … and columns 1, 2, …"""
 
     order_by: str | None = None

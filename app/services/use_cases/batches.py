@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 from app.domain.access import Actor
 from app.domain.batches import Batch, BatchState, Suggestion, SuggestionId, SuggestionState
 from app.domain.candidates import Candidate
-from app.domain.errors import BatchNotFound
-from app.domain.events import AbandonedMeasurement, MeasurementsAbandoned
+from app.domain.errors import BatchNotFound, UnreadableEvent
+from app.domain.events import AbandonedMeasurement, BatchIssued, MeasurementsAbandoned
 from app.domain.observations import Observation, ObservationKind
 from app.domain.studies import Study
 from app.services.resources import Resources
@@ -75,6 +75,18 @@ def details(
         raise BatchNotFound
     suggestions = rows.suggestions_of(connection, study, [batch.number])
     return BatchDetails(study, batch, with_candidates(connection, resources, study, suggestions), new)
+
+
+def issued_as(connection: Connection, study: Study, number: int) -> BatchIssued:
+    """The event that issued a batch."""
+    batch = rows.find(connection, study, number)
+    if batch is None:
+        raise BatchNotFound
+    [entry] = ledger.read(connection, study.id, batch.seq - 1, until=batch.seq)
+    event = entry.event()
+    if not isinstance(event, BatchIssued):
+        raise UnreadableEvent(f"Event {batch.seq} should be that of batch {number}, and is not.")
+    return event
 
 
 def close(

@@ -7,6 +7,7 @@ from typing import assert_never
 from sqlalchemy import Connection
 
 from app.domain.access import Actor
+from app.domain.batches import SuggestionId
 from app.domain.clock import now
 from app.domain.errors import UnreadableEvent
 from app.domain.events import (
@@ -26,6 +27,7 @@ from app.domain.events import (
     StudyDeleted,
     StudyEvent,
     StudyImported,
+    SuggestionSwapped,
 )
 from app.domain.ledger import LedgerEntry
 from app.domain.limits import MOST_PAGE_BYTES
@@ -113,6 +115,9 @@ def _sentence(event: StudyEvent) -> str:  # noqa: PLR0911, PLR0912  (one per eve
         case BatchIssued():
             size = _count(len(event.suggestions), "suggestion")
             return f"Batch {event.number} issued to {event.request.worker}: {size}."
+        case SuggestionSwapped():
+            new = SuggestionId(event.suggestion.batch, event.rank)
+            return f"{event.suggestion} ({event.key}) replaced by {new}."
         case ObservationsReported():
             return f"{_count(len(event.observations), 'result')} reported."
         case ObservationCorrected():
