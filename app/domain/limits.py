@@ -20,6 +20,7 @@ MOST_REPEATS = 1_000_000
 MOST_OVERDUE_HOURS = 1_000_000
 MOST_SETTINGS_OF_COLUMNS = 10_000
 SEEDS = 2**63
+MOST_NOISE = 1e150
 RULES = ("global", "local", "exact", "product", "sequential")
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -86,6 +87,8 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     yield "seed", 0 <= configuration.seed < SEEDS, "Write a whole number from 0 to 2⁶³ − 1."
     repeats, hours = configuration.repeats, configuration.overdue_hours
     yield "repeats", not isinstance(repeats, int) or 1 <= repeats <= MOST_REPEATS, "Write a number from 1."
+    noise = configuration.noise
+    yield "noise", isinstance(noise, str) or 0 < noise <= MOST_NOISE, "Write auto, none or a positive number."
     yield "overdue_hours", hours is None or 0 < hours <= MOST_OVERDUE_HOURS, "Write a positive number of hours."
     yield "columns", _are_settings_of_columns(configuration), "Write a setting of a column, such as scale: log."
     yield "stop", _is_stop(configuration.stop), "Write positive numbers, and a date with a time zone."

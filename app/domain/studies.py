@@ -95,7 +95,7 @@ class ModelSettings:
     theory: Theory | None = None  # by default the model is fitted to the data: auto mode
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # how a column becomes a feature
     repeats: Literal["auto", "allowed", "never"] | int = "auto"
-    noise: Literal["auto", "none"] = "auto"  # none: the same candidate always gives the same value
+    noise: Literal["auto", "none"] | float = "auto"  # none: a repeat gives the same value; or its standard deviation
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,11 @@ class Selection:
     degraded: dict[str, int] = field(default_factory=dict)
     """Numerical rescues that were needed; empty if there were none."""
     space_filling: int = 0
-    """This many of the first picks were chosen because nothing similar had been measured, whatever their ucb."""
+    """After repeats, this many picks were chosen because nothing similar had been measured, whatever their ucb."""
+    noise_probes: int = 0
+    """This many of the first picks are measured again to learn how noisy measurements are."""
+    remeasured: int = 0
+    """This many of the first picks are measured again because that promises more than anything new."""
 
     @property
     def numbers(self) -> IndexArray:

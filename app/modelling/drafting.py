@@ -15,9 +15,9 @@ from app.domain.batches import BatchRecord, BatchSize, Computation, Draft, Draft
 from app.domain.errors import CandidatesExhausted
 from app.domain.predictions import Fit
 from app.engine import Ask, Selection, algorithm_named, beta, design
-from app.engine.auto import alpha_for, cell_count, fill_cells_then_choose, first_batch, is_noisy, limits_for
+from app.engine.auto import alpha_for, cell_count, first_batch, is_noisy, limits_for, next_batch
 from app.modelling.engine_settings import auto_options
-from app.modelling.explaining import Explainer
+from app.modelling.explaining import Explainer, Occasion
 from app.modelling.model import Model
 from app.modelling.predicting import Predictor
 
@@ -32,12 +32,10 @@ def draft(model: Model, size: BatchSize) -> Draft:
         raise CandidatesExhausted
     predictor = Predictor(model)
     explainer = Explainer(model, predictor, batch.alpha)
-    wide_start = set(batch.picks[: batch.space_filling].tolist())
+    occasions = _occasions(batch)
     suggestions = tuple(
-        DraftSuggestion(
-            int(candidate), int(replicates), explainer.explain(int(candidate), wide_start=int(candidate) in wide_start)
-        )
-        for candidate, replicates in zip(batch.numbers, batch.repeats, strict=True)
+        DraftSuggestion(int(candidate), int(replicates), explainer.explain(int(candidate), occasions.get(candidate)))
+        for candidate, replicates in zip(batch.numbers.tolist(), batch.repeats, strict=True)
     )
     record = _record(model, predictor, batch)
     return Draft(suggestions, record, Computation(build(), perf_counter() - started))
@@ -80,9 +78,18 @@ def _next(model: Model, size: BatchSize) -> Selection:
     choose = algorithm_named(configuration.algorithm).choose
     if model.fit is None or configuration.algorithm in MODEL_FREE:
         return choose(model.state, Ask(_number(model), size.least, size.most, limit=_limit(model)))
-    alpha = alpha_for(model.fit, auto_options(configuration))
-    ask = Ask(_number(model), size.least, size.most, alpha, _limit(model))
-    return fill_cells_then_choose(choose, model.state, ask, _cells(model), configuration.seed)
+    options = auto_options(configuration)
+    ask = Ask(_number(model), size.least, size.most, alpha_for(model.fit, options), _limit(model))
+    return next_batch(choose, model.state, model.observed, options, ask, _cells(model), configuration.seed)
+
+
+def _occasions(batch: Selection) -> dict[int, Occasion]:
+    """The candidates that were chosen before the model chose, and why."""
+    again = batch.noise_probes + batch.remeasured
+    occasion: Occasion = "noise probe" if batch.noise_probes else "remeasured"
+    repeated = dict.fromkeys(batch.picks[:again].tolist(), occasion)
+    wide_start: Occasion = "wide start"
+    return repeated | dict.fromkeys(batch.picks[again : again + batch.space_filling].tolist(), wide_start)
 
 
 def _number(model: Model) -> int:
@@ -103,7 +110,7 @@ def _limit(model: Model) -> Array | None:
         return None
     if repeats == "auto":
         options = auto_options(configuration)
-        return limits_for(model.observed, state.pending, options, is_noisy(model.fit, model.observed, options))
+        return limits_for(state, model.observed, options, is_noisy(model.observed, options))
     most = 1 if repeats == "never" else int(repeats)
     remaining: Array = np.maximum(most - state.counts - state.pending, 0)
     return remaining

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr
@@ -19,7 +20,14 @@ FIRST_BATCH = Explanation(
     "Part of the first batch, which is spread over the whole list so that there is something to learn from.",
     exploration=1.0,
 )
-_WIDE_START = "To begin widely: nothing has been measured in this part of the list."
+Occasion = Literal["wide start", "noise probe", "remeasured"]
+"""Why a candidate was chosen if the model did not choose it."""
+
+_OCCASIONS: dict[Occasion, str] = {
+    "wide start": "To begin widely: nothing has been measured in this part of the list.",
+    "noise probe": "Measured once more, to learn by how much a repeated measurement differs.",
+    "remeasured": "Measured once more: results are noisy, and a surer value of it is worth more than a new candidate.",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +38,8 @@ class Explainer:
     predictor: Predictor
     alpha: float
 
-    def explain(self, candidate: int, *, wide_start: bool = False) -> Explanation:
-        """Why this candidate; with `wide_start` it was chosen by its place in the list, not by the model."""
+    def explain(self, candidate: int, occasion: Occasion | None = None) -> Explanation:
+        """Why this candidate; with an occasion, it was not the model that chose it."""
         if not self.model.observed.size:
             return FIRST_BATCH
         state = self.model.state
@@ -40,7 +48,7 @@ class Explainer:
         exploration = width / (width + above) if width + above > 0 else 1.0
         nearest = self._nearest(candidate)
         return Explanation(
-            words=_WIDE_START if wide_start else _words(exploration, nearest),
+            words=_words(exploration, nearest) if occasion is None else _OCCASIONS[occasion],
             exploration=exploration,
             mean=float(self.predictor.mean[candidate]),
             std=float(self.predictor.std[candidate]),

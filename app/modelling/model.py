@@ -125,7 +125,8 @@ def _auto(base: Model | None, model: Model) -> Model:
     previous = _previous_fit(base, configuration)
     if base is not None and previous is not None and _still_fits(previous, base.ledger, model):
         return _with_results(base, model)
-    fitted = fit(model.state.X, model.encoding.layout, observed, direction_of(configuration), previous)
+    noise = auto_options(configuration).noise
+    fitted = fit(model.state.X, model.encoding.layout, observed, direction_of(configuration), previous, noise)
     state = _begin(model, fitted, step=len(model.ledger.bases) + 1)
     return Model(model.ledger, model.encoding, fitted.objective, state, fitted)
 

@@ -110,7 +110,7 @@ class Predictor:
         """Auto mode: the best measured candidate, if one is eligible. Otherwise the one with the best lower bound."""
         model, best = self._model, None
         if model.fit is not None:
-            noisy = is_noisy(model.fit, model.observed, auto_options(model.ledger.configuration))
+            noisy = is_noisy(model.observed, auto_options(model.ledger.configuration))
             best = recommended(model.state, model.fit, model.observed, noisy, eligible)
         return int(eligible[np.argmax(self._model_bounds[0][eligible])]) if best is None else best
 

@@ -29,7 +29,7 @@ class Changes(TypedDict, total=False):
     max_batch: int
     first_batch: int | None
     repeats: Literal["auto", "allowed", "never"] | int
-    noise: Literal["auto", "none"]
+    noise: Literal["auto", "none"] | float
     stop: Stop
     overdue_hours: float | None
 

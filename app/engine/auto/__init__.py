@@ -10,30 +10,24 @@ engine for the rest.
     if model is None or needs_refit(model, observed):
         model = fit(X, encoding.layout, observed, "maximize", previous=model)
         state = state_for(X, model, observed, options, seed)
-    limit = limits_for(observed, state.pending, options, is_noisy(model, observed, options))
+    limit = limits_for(state, observed, options, is_noisy(observed, options))
     ask = Ask(number, q, q, alpha=alpha_for(model, options), limit=limit)
-    batch = fill_cells_then_choose(choose, state, ask, cells, seed)
+    batch = next_batch(choose, state, observed, options, ask, cells, seed)
 
 Notation as in `app.engine`; values in model units are standardised, and higher is better. Reading order: columns,
-encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; space_filling, acquisition.
+encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; options, space_filling, replication,
+acquisition, recommendation.
 """
 
-from app.engine.auto.acquisition import (
-    AutoOptions,
-    Goal,
-    alpha_for,
-    is_noisy,
-    limits_for,
-    recommended,
-    settings_for,
-    state_for,
-    sums_for,
-)
+from app.engine.auto.acquisition import alpha_for, next_batch, settings_for, state_for, sums_for
 from app.engine.auto.columns import FeatureColumn, Layout, LevelCodes, Override, Scaling
 from app.engine.auto.encoding import Encoding, learn_encoding
 from app.engine.auto.fitting import FittedModel, fit, needs_refit
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Observed
+from app.engine.auto.options import AutoOptions, Goal
+from app.engine.auto.recommendation import recommended
+from app.engine.auto.replication import is_noisy, limits_for
 from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, first_batch
 from app.engine.auto.warnings import TableWarning, table_warnings
 
@@ -60,6 +54,7 @@ __all__ = [
     "learn_encoding",
     "limits_for",
     "needs_refit",
+    "next_batch",
     "recommended",
     "settings_for",
     "state_for",
