@@ -55,8 +55,8 @@ def test_without_noise_the_best_measured_candidate_is_recommended_and_none_is_me
     assert len(set(measured)) == len(measured)
     sure, best = lab.get("certificate")["certificate"], max(measured, key=truth)
     assert sure["key"] == best
-    upper = max(one["upper"] for one in lab.get("candidates", posterior="true", limit=100)["posterior"])
-    assert sure["regret_bound"] == pytest.approx(upper - sure["lower"])
+    assert sure["lower"] <= sure["mean"] <= sure["upper"]
+    assert sure["regret_bound"] >= sure["upper"] - sure["lower"]
     lab.switch_off(best)
     second = lab.get("certificate")["certificate"]["key"]
     assert truth(second) == max(truth(key) for key in measured if key != best)  # 40 and 80 degrees are equally good

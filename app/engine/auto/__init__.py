@@ -16,7 +16,7 @@ engine for the rest.
 
 Notation as in `app.engine`; values in model units are standardised, and higher is better. Reading order: columns,
 encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; options, space_filling, replication,
-acquisition, recommendation.
+acquisition, recommendation, predictive.
 """
 
 from app.engine.auto.acquisition import alpha_for, next_batch, settings_for, state_for, sums_for
@@ -26,6 +26,7 @@ from app.engine.auto.fitting import FittedModel, fit, needs_refit
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Observed
 from app.engine.auto.options import AutoOptions, Goal
+from app.engine.auto.predictive import Predictive, integrated
 from app.engine.auto.recommendation import recommended
 from app.engine.auto.replication import is_noisy, limits_for
 from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, first_batch
@@ -43,6 +44,7 @@ __all__ = [
     "ObjectiveTransform",
     "Observed",
     "Override",
+    "Predictive",
     "Scaling",
     "TableWarning",
     "alpha_for",
@@ -50,6 +52,7 @@ __all__ = [
     "fill_cells_then_choose",
     "first_batch",
     "fit",
+    "integrated",
     "is_noisy",
     "learn_encoding",
     "limits_for",
