@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
@@ -13,6 +13,7 @@ from app.domain.errors import Overloaded
 from app.domain.predictions import Insight
 from app.modelling.drafting import draft
 from app.modelling.model import within
+from app.modelling.outlook import outlook_of
 from app.modelling.predicting import Predictions, Predictor
 
 P = ParamSpec("P")
@@ -40,9 +41,13 @@ class LocalCompute:
             return Predictor(self.models.at(prefix)).predictions()
 
     def insight(self, prefix: LedgerPrefix) -> Insight:
-        """The certificate, and the candidate that the model expects to be best."""
+        """The certificate, the candidate that the model expects to be best, and what is left to gain."""
         with within(self.seconds):
-            return Predictor(self.models.at(prefix)).insight()
+            model = self.models.at(prefix)
+            insight = Predictor(model).insight()
+            if insight.certificate is None:
+                return insight
+            return replace(insight, outlook=outlook_of(model, insight.certificate.recommended))
 
 
 class Jobs:

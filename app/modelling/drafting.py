@@ -14,6 +14,7 @@ from app.arrays import Array
 from app.domain.batches import BatchRecord, BatchSize, Computation, Draft, DraftSuggestion
 from app.domain.errors import CandidatesExhausted
 from app.domain.predictions import Fit
+from app.domain.studies import Configuration
 from app.engine import Ask, Selection, algorithm_named, beta, design
 from app.engine.auto import alpha_for, cell_count, first_batch, is_noisy, limits_for, next_batch
 from app.modelling.engine_settings import auto_options
@@ -27,7 +28,7 @@ MODEL_FREE = frozenset({"uniform"})
 def draft(model: Model, size: BatchSize) -> Draft:
     """The next batch: a pure function of the model and the size, apart from the seconds it took."""
     started = perf_counter()
-    batch = _first(model, size) if not model.observed.size else _next(model, size)
+    batch = choose_batch(model, size)
     if not len(batch.picks):
         raise CandidatesExhausted
     predictor = Predictor(model)
@@ -39,6 +40,16 @@ def draft(model: Model, size: BatchSize) -> Draft:
     )
     record = _record(model, predictor, batch)
     return Draft(suggestions, record, Computation(build(), perf_counter() - started))
+
+
+def choose_batch(model: Model, size: BatchSize) -> Selection:
+    """The choices of the next batch, without reasons."""
+    return _next(model, size) if model.observed.size else _first(model, size)
+
+
+def default_size(configuration: Configuration) -> BatchSize:
+    """The size of a batch of an ask that names none."""
+    return BatchSize(min(configuration.min_batch, configuration.max_batch), configuration.max_batch)
 
 
 @cache

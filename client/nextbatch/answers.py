@@ -180,13 +180,56 @@ class Certificate:
 
 
 @dataclass(frozen=True)
+class RemainingGain:
+    """How much better than the recommended candidate the best one is; with 95 % probability at most `upper`."""
+
+    expected: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class NextBatch:
+    """The chance that the next batch holds a better candidate, and the expected gain."""
+
+    chance: float
+    gain: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """`do` is "ask", "wait for results" or "stop"; `why` gives the reason."""
+
+    do: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What further measurements can still bring, by the fitted model (auto mode)."""
+
+    remaining_gain: RemainingGain
+    chance_best_is_measured: float
+    next_batch: NextBatch
+    candidates_still_possible: int
+    advice: Advice
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """The certificate (None before the first result), whether to stop, and both in words."""
+    """The certificate (None before the first result), whether to stop, and both in words.
+
+    What is left to gain and the advice are None before the first result and in theory mode.
+    """
 
     certificate: Certificate | None
     stop: bool
     rule: str | None
     words: str
+    remaining_gain: RemainingGain | None = None
+    chance_best_is_measured: float | None = None
+    next_batch: NextBatch | None = None
+    candidates_still_possible: int | None = None
+    advice: Advice | None = None
 
     def __str__(self) -> str:
         return self.words
@@ -233,6 +276,7 @@ class Summary:
     certificate: Certificate | None
     open_batches: tuple[OpenBatch, ...]
     headline: str
+    outlook: Outlook | None = None
 
     def __str__(self) -> str:
         return self.headline

@@ -62,6 +62,28 @@ def test_without_noise_the_best_measured_candidate_is_recommended_and_none_is_me
     assert truth(second) == max(truth(key) for key in measured if key != best)  # 40 and 80 degrees are equally good
 
 
+def test_the_certificate_says_what_is_left_to_gain_and_what_to_do(lab: Lab) -> None:
+    names = ("remaining_gain", "chance_best_is_measured", "next_batch", "candidates_still_possible", "advice")
+    before = lab.begin(unit="%").get("certificate")
+    assert [before[name] for name in names] == [None] * 5
+    lab.work(2, max_size=4)
+    answer, summary = lab.get("certificate"), lab.get("summary")
+    assert answer["remaining_gain"].keys() == {"expected", "upper"}
+    assert answer["next_batch"].keys() == {"chance", "gain"}
+    assert answer["advice"]["do"] == "ask"
+    assert summary["outlook"] == {name: answer[name] for name in names}
+    assert "percentage points" in answer["words"] == summary["headline"]
+    assert lab.get("certificate") == answer, "the same results give the same answer"
+
+
+def test_in_theory_mode_the_certificate_is_the_theory_s_alone(lab: Lab) -> None:
+    lab.begin(theory=THEORY).work(2, max_size=4)
+    answer = lab.get("certificate")
+    assert answer["certificate"]["regret_bound"] > 0
+    assert answer["advice"] is None
+    assert "With 95% confidence" in answer["words"]
+
+
 def test_a_trace_has_every_batch_and_the_best_so_far(lab: Lab) -> None:
     lab.begin().work(3, max_size=4)
     trace = lab.get("trace")

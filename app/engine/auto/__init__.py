@@ -16,7 +16,7 @@ engine for the rest.
 
 Notation as in `app.engine`; values in model units are standardised, and higher is better. Reading order: columns,
 encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; options, space_filling, replication,
-acquisition, recommendation, predictive.
+acquisition, recommendation, predictive, outlook.
 """
 
 from app.engine.auto.acquisition import alpha_for, next_batch, settings_for, state_for, sums_for
@@ -26,6 +26,7 @@ from app.engine.auto.fitting import FittedModel, fit, needs_refit
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Observed
 from app.engine.auto.options import AutoOptions, Goal
+from app.engine.auto.outlook import contenders, draw_jointly, gains_over, still_possible
 from app.engine.auto.predictive import Predictive, integrated
 from app.engine.auto.recommendation import recommended
 from app.engine.auto.replication import is_noisy, limits_for
@@ -49,9 +50,12 @@ __all__ = [
     "TableWarning",
     "alpha_for",
     "cell_count",
+    "contenders",
+    "draw_jointly",
     "fill_cells_then_choose",
     "first_batch",
     "fit",
+    "gains_over",
     "integrated",
     "is_noisy",
     "learn_encoding",
@@ -61,6 +65,7 @@ __all__ = [
     "recommended",
     "settings_for",
     "state_for",
+    "still_possible",
     "sums_for",
     "table_warnings",
 ]
