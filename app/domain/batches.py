@@ -115,6 +115,7 @@ class BatchRecord:
     degraded: Mapping[str, int] = field(default_factory=dict)  # numerical rescues
     fit: Fit | None = None  # auto mode
     best: BestPredicted | None = None
+    size_words: str | None = None  # why it has its size (auto mode)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ NO_CANDIDATES: IndexArray = np.zeros(0, dtype=np.int64)
 NO_LIMIT = 2**62
 """More often than any candidate is ever chosen."""
 
-Ended = Literal["rule", "size", "exhausted"]
-"""Why a batch ended: its rule, the largest size asked for, or no candidate left that may be chosen."""
+Ended = Literal["rule", "size", "exhausted", "promise"]
+"""Why a batch ended: its rule, the largest size asked for, no candidate left that may be chosen, or (auto mode) the
+next one promises too little."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import math
 import platform
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from time import perf_counter
@@ -15,11 +16,21 @@ from app.domain.batches import BatchRecord, BatchSize, Computation, Draft, Draft
 from app.domain.errors import CandidatesExhausted
 from app.domain.predictions import Fit
 from app.domain.studies import Configuration
-from app.engine import Ask, Selection, algorithm_named, beta, design
-from app.engine.auto import alpha_for, cell_count, first_batch, is_noisy, limits_for, next_batch
+from app.engine import Ask, Selection, State, algorithm_named, beta, design
+from app.engine.auto import (
+    BENCH,
+    SizedSelection,
+    alpha_for,
+    cell_count,
+    choose_worthwhile,
+    first_batch,
+    is_noisy,
+    limits_for,
+    next_batch,
+)
 from app.modelling.engine_settings import auto_options
 from app.modelling.explaining import Explainer, Occasion
-from app.modelling.model import Model
+from app.modelling.model import DEFAULT_ALGORITHM, Model
 from app.modelling.predicting import Predictor
 
 MODEL_FREE = frozenset({"uniform"})
@@ -28,7 +39,8 @@ MODEL_FREE = frozenset({"uniform"})
 def draft(model: Model, size: BatchSize) -> Draft:
     """The next batch: a pure function of the model and the size, apart from the seconds it took."""
     started = perf_counter()
-    batch = choose_batch(model, size)
+    sized = choose_batch(model, size)
+    batch = sized.selection
     if not len(batch.picks):
         raise CandidatesExhausted
     predictor = Predictor(model)
@@ -38,18 +50,22 @@ def draft(model: Model, size: BatchSize) -> Draft:
         DraftSuggestion(int(candidate), int(replicates), explainer.explain(int(candidate), occasions.get(candidate)))
         for candidate, replicates in zip(batch.numbers.tolist(), batch.repeats, strict=True)
     )
-    record = _record(model, predictor, batch)
+    record = replace(_record(model, predictor, batch), size_words=_size_words(model, sized, size))
     return Draft(suggestions, record, Computation(build(), perf_counter() - started))
 
 
-def choose_batch(model: Model, size: BatchSize) -> Selection:
-    """The choices of the next batch, without reasons."""
-    return _next(model, size) if model.observed.size else _first(model, size)
+def choose_batch(model: Model, size: BatchSize) -> SizedSelection:
+    """The choices of the next batch, and what they promise."""
+    if model.observed.size:
+        return _next(model, size)
+    first = _first(model, size)
+    return SizedSelection(first, np.ones(len(first.picks)))
 
 
 def default_size(configuration: Configuration) -> BatchSize:
-    """The size of a batch of an ask that names none."""
-    return BatchSize(min(configuration.min_batch, configuration.max_batch), configuration.max_batch)
+    """The size of a batch if an ask names none: within the study's limits, and in auto mode what a bench can do."""
+    most, least = configuration.max_batch, min(configuration.min_batch, configuration.max_batch)
+    return BatchSize(least, most if configuration.theory else min(most, max(BENCH, least)))
 
 
 @cache
@@ -83,15 +99,45 @@ def _first(model: Model, size: BatchSize) -> Selection:
     return Selection(picks, "size" if len(picks) == count else "exhausted", np.zeros(len(picks)))
 
 
-def _next(model: Model, size: BatchSize) -> Selection:
-    """Choose by the model; in auto mode, first complete what is missing of a wide start."""
-    configuration = model.ledger.configuration
+def _next(model: Model, size: BatchSize) -> SizedSelection:
+    """Choose by the model; auto mode also repeats, completes a wide start, and ends where the promise falls."""
+    configuration, fitted = model.ledger.configuration, model.fit
     choose = algorithm_named(configuration.algorithm).choose
-    if model.fit is None or configuration.algorithm in MODEL_FREE:
-        return choose(model.state, Ask(_number(model), size.least, size.most, limit=_limit(model)))
+    if fitted is None or configuration.algorithm in MODEL_FREE:
+        return _as_it_is(choose(model.state, Ask(_number(model), size.least, size.most, limit=_limit(model))))
     options = auto_options(configuration)
-    ask = Ask(_number(model), size.least, size.most, alpha_for(model.fit, options), _limit(model))
-    return next_batch(choose, model.state, model.observed, options, ask, _cells(model), configuration.seed)
+    ask = Ask(_number(model), size.least, size.most, alpha_for(fitted, options), _limit(model))
+
+    def in_auto_mode(state: State, request: Ask) -> Selection:
+        return next_batch(choose, state, model.observed, options, request, _cells(model), configuration.seed)
+
+    if configuration.algorithm != DEFAULT_ALGORITHM:
+        return _as_it_is(in_auto_mode(model.state, ask))
+    return choose_worthwhile(in_auto_mode, model.state, ask)
+
+
+def _as_it_is(batch: Selection) -> SizedSelection:
+    """A batch whose size its algorithm chose."""
+    return SizedSelection(batch, np.ones(len(batch.picks)))
+
+
+def _size_words(model: Model, sized: SizedSelection, size: BatchSize) -> str | None:
+    """Why the batch has its size, and what one more or one fewer would change; None where the theory's rule decides."""
+    batch, count = sized.selection, len(sized.selection.picks)
+    measurements = f"{count} measurement{'' if count == 1 else 's'}"
+    if batch.ended == "rule" or model.ledger.configuration.theory is not None:
+        return None
+    if batch.ended == "exhausted":
+        return f"{measurements}: no other candidate may be chosen."
+    if size.least == size.most:
+        return f"{measurements}, as asked for."
+    if not model.observed.size:
+        return f"{measurements}, spread over the whole list."
+    last = f"the last promises {sized.shares[-1]:.0%} of what the first does"
+    if batch.ended == "promise":
+        return f"{measurements}: {last}, one more would promise {sized.next_share:.0%}. Better wait for results."
+    limit = "a usual round" if size.most == BENCH else "the most allowed"
+    return f"{measurements}, {limit}; {last}."
 
 
 def _occasions(batch: Selection) -> dict[int, Occasion]:

@@ -23,7 +23,7 @@ def outlook_of(model: Model, recommended: int) -> Outlook | None:
     if model.fit is None or not model.observed.size:
         return None
     state, student = model.state, integrated(model.state, model.fit, model.observed)
-    picks = np.unique(choose_batch(model, default_size(model.ledger.configuration)).picks)
+    picks = np.unique(choose_batch(model, default_size(model.ledger.configuration)).selection.picks)
     numbers = contenders(state, student, np.append(picks, recommended))
     seed = model.ledger.configuration.seed
     draws = draw_jointly(state, student, numbers, seed, model.observed.size)

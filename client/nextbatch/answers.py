@@ -305,6 +305,7 @@ class BatchDetails:
     degraded: Mapping[str, int] = field(default_factory=dict)
     fit: Mapping[str, Any] | None = None
     origin: str | None = None
+    size_words: str | None = None
 
 
 @dataclass(frozen=True)

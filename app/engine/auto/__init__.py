@@ -16,10 +16,11 @@ engine for the rest.
 
 Notation as in `app.engine`; values in model units are standardised, and higher is better. Reading order: columns,
 encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; options, space_filling, replication,
-acquisition, recommendation, predictive, outlook.
+acquisition, batch_size, recommendation, predictive, outlook.
 """
 
 from app.engine.auto.acquisition import alpha_for, next_batch, settings_for, state_for, sums_for
+from app.engine.auto.batch_size import BENCH, SizedSelection, choose_worthwhile
 from app.engine.auto.columns import FeatureColumn, Layout, LevelCodes, Override, Scaling
 from app.engine.auto.encoding import Encoding, learn_encoding
 from app.engine.auto.fitting import FittedModel, fit, needs_refit
@@ -34,6 +35,7 @@ from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, fi
 from app.engine.auto.warnings import TableWarning, table_warnings
 
 __all__ = [
+    "BENCH",
     "AutoOptions",
     "Encoding",
     "FeatureColumn",
@@ -47,9 +49,11 @@ __all__ = [
     "Override",
     "Predictive",
     "Scaling",
+    "SizedSelection",
     "TableWarning",
     "alpha_for",
     "cell_count",
+    "choose_worthwhile",
     "contenders",
     "draw_jointly",
     "fill_cells_then_choose",

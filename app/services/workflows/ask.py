@@ -16,6 +16,7 @@ from app.domain.errors import Conflict, Finding, Invalid, Overloaded, Refusal, S
 from app.domain.events import Basis, BatchIssued
 from app.domain.studies import Configuration
 from app.failpoints import reach
+from app.modelling.drafting import default_size
 from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
@@ -126,7 +127,8 @@ def _refuse_if_finished(basis: _AskBasis, regret_bound: float | None = None) -> 
 
 def _size(configuration: Configuration, request: AskRequest) -> BatchSize:
     """The requested size within the study's own limits."""
-    most = min(request.max_size or configuration.max_batch, configuration.max_batch)
+    default = default_size(configuration)
+    most = min(request.max_size or max(default.most, request.min_size or 1), configuration.max_batch)
     least = max(request.min_size or 1, min(configuration.min_batch, most))
     if least > most:
         message = f"`min_size` is larger than this study allows. Use at most {most}."
