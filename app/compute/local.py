@@ -9,8 +9,10 @@ from typing import Any, ParamSpec, TypeVar
 from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
 from app.domain.batches import BatchSize, Draft
+from app.domain.diagnoses import Diagnoses
 from app.domain.errors import Overloaded
 from app.domain.predictions import Insight
+from app.modelling.diagnosing import diagnose
 from app.modelling.drafting import draft
 from app.modelling.model import within
 from app.modelling.outlook import outlook_of
@@ -48,6 +50,13 @@ class LocalCompute:
             if insight.certificate is None:
                 return insight
             return replace(insight, outlook=outlook_of(model, insight.certificate.recommended))
+
+    def diagnoses(self, prefix: LedgerPrefix) -> Diagnoses:
+        """Whether to trust the model, and what it has learnt."""
+        with within(self.seconds):
+            model = self.models.at(prefix)
+            certificate = Predictor(model).certificate()
+            return Diagnoses() if certificate is None else diagnose(model, certificate.recommended)
 
 
 class Jobs:

@@ -84,6 +84,28 @@ def test_in_theory_mode_the_certificate_is_the_theory_s_alone(lab: Lab) -> None:
     assert "With 95% confidence" in answer["words"]
 
 
+def test_diagnostics_name_candidates_and_columns(lab: Lab) -> None:
+    assert lab.begin(unit="%").get("diagnostics")["leave_one_out"] == []
+    lab.work(3, max_size=4)
+    answer = lab.get("diagnostics")
+    assert {one["key"] for one in answer["leave_one_out"]} == {one["key"] for one in lab.observations()}
+    assert len(answer["calibration"]) == 10
+    importances = [column["importance"] for column in answer["columns"]]
+    assert importances == sorted(importances, reverse=True)
+    assert all(column["slice"] for column in answer["columns"])
+    assert lab.get("diagnostics") == answer
+
+
+def test_an_outlier_is_told_in_words(lab: Lab) -> None:
+    lab.begin(unit="%", noise=0.5).work(4, max_size=4)
+    measured = {one["key"] for one in lab.observations()}
+    wrong = next(one["key"] for one in lab.get("candidates", limit=100)["candidates"] if one["key"] not in measured)
+    assert lab.report(candidate=wrong, value=truth(wrong) + 500).status_code == 201
+    outlier = lab.get("diagnostics")["outliers"][0]
+    assert outlier["key"] == wrong
+    assert outlier["words"].startswith(f"{wrong} gave {truth(wrong) + 500:.4g} %, and the other results say ")
+
+
 def test_a_trace_has_every_batch_and_the_best_so_far(lab: Lab) -> None:
     lab.begin().work(3, max_size=4)
     trace = lab.get("trace")

@@ -16,12 +16,14 @@ engine for the rest.
 
 Notation as in `app.engine`; values in model units are standardised, and higher is better. Reading order: columns,
 encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; options, space_filling, replication,
-acquisition, batch_size, recommendation, predictive, outlook.
+acquisition, batch_size, recommendation, predictive, outlook,
+diagnostics.
 """
 
 from app.engine.auto.acquisition import alpha_for, next_batch, settings_for, state_for, sums_for
 from app.engine.auto.batch_size import BENCH, SizedSelection, choose_worthwhile
 from app.engine.auto.columns import FeatureColumn, Layout, LevelCodes, Override, Scaling
+from app.engine.auto.diagnostics import LeaveOneOut, importances, leave_one_out, predictive_at
 from app.engine.auto.encoding import Encoding, learn_encoding
 from app.engine.auto.fitting import FittedModel, fit, needs_refit
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
@@ -42,6 +44,7 @@ __all__ = [
     "FittedModel",
     "Goal",
     "Layout",
+    "LeaveOneOut",
     "LevelCodes",
     "ObjectiveDirection",
     "ObjectiveTransform",
@@ -60,12 +63,15 @@ __all__ = [
     "first_batch",
     "fit",
     "gains_over",
+    "importances",
     "integrated",
     "is_noisy",
     "learn_encoding",
+    "leave_one_out",
     "limits_for",
     "needs_refit",
     "next_batch",
+    "predictive_at",
     "recommended",
     "settings_for",
     "state_for",

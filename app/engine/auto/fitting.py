@@ -62,6 +62,12 @@ class FittedModel:
     distinct: int
     """How many candidates these were of."""
 
+    def lengthscales(self, layout: Layout) -> dict[int, float]:
+        """The fitted lengthscale of every encoded column that has one: the last of theta before log λ."""
+        others = layout.others
+        fitted = self.theta[len(self.theta) - 1 - len(others) : -1]
+        return {q: math.exp(u) for q, u in zip(others, fitted, strict=True)}
+
     def describe(self) -> dict[str, Any]:
         """Plain JSON with a version; `FittedModel.build` is the inverse."""
         plain = {**self.__dict__, "theta": list(self.theta)}
