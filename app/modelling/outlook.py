@@ -6,7 +6,7 @@ import numpy as np
 
 from app.arrays import Array, FloatArray
 from app.domain.predictions import Advice, NextBatch, Outlook, RemainingGain, difference_in_words
-from app.engine.auto import contenders, draw_jointly, gains_over, integrated, still_possible
+from app.engine.auto import contenders, draw_jointly, expected_up_to, gains_over, integrated, still_possible
 from app.modelling.drafting import choose_batch, default_size
 from app.modelling.model import Model
 
@@ -31,8 +31,9 @@ def outlook_of(model: Model, recommended: int) -> Outlook | None:
     gains = gains_over(values, np.arange(len(numbers)), row)
     next_gains = gains_over(values, np.searchsorted(numbers, picks), row)
     measured = state.counts[numbers[values.argmax(axis=0)]] > 0
-    remaining = RemainingGain(float(gains.mean()), float(np.quantile(gains, CONFIDENCE)))
-    next_batch = NextBatch(float((next_gains > 0).mean()), float(next_gains.mean()))
+    upper = float(np.quantile(gains, CONFIDENCE))
+    remaining = RemainingGain(expected_up_to(upper, gains), upper)
+    next_batch = NextBatch(float((next_gains > 0).mean()), expected_up_to(upper, next_gains))
     return Outlook(
         remaining_gain=remaining,
         chance_best_is_measured=float(measured.mean()),

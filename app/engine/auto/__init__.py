@@ -29,7 +29,7 @@ from app.engine.auto.fitting import FittedModel, fit, needs_refit
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Observed
 from app.engine.auto.options import AutoOptions, Goal
-from app.engine.auto.outlook import contenders, draw_jointly, gains_over, still_possible
+from app.engine.auto.outlook import contenders, draw_jointly, expected_up_to, gains_over, still_possible
 from app.engine.auto.predictive import Predictive, integrated
 from app.engine.auto.recommendation import recommended
 from app.engine.auto.replication import is_noisy, limits_for
@@ -59,6 +59,7 @@ __all__ = [
     "choose_worthwhile",
     "contenders",
     "draw_jointly",
+    "expected_up_to",
     "fill_cells_then_choose",
     "first_batch",
     "fit",

@@ -93,6 +93,14 @@ def gains_over(values: FloatArray, rows: BoolArray | IndexArray, recommended: in
     return gains
 
 
+def expected_up_to(upper: float, gains: FloatArray) -> float:
+    """The mean of the gains, none of which counts for more than `upper`.
+
+    The mean itself need not exist: where skew was taken out by a logarithm, a gain is the exponential of a Student t.
+    """
+    return float(np.minimum(gains, upper).mean())
+
+
 def _factor(cov: FloatArray) -> FloatArray:
     """L with L Lᵀ = cov; rounding errors below zero count as zero."""
     jitter = JITTER * max(float(cov.diagonal().max(initial=0.0)), 1e-300)

@@ -13,6 +13,7 @@ from app.engine.auto import (
     Observed,
     contenders,
     draw_jointly,
+    expected_up_to,
     fit,
     gains_over,
     integrated,
@@ -101,6 +102,12 @@ def test_a_gain_is_never_negative() -> None:
     values = np.array([[0.0, 1.0, 2.0], [3.0, 1.0, -1.0], [0.0, 5.0, 0.0]])
     assert gains_over(values, np.array([0, 1]), recommended=2).tolist() == [3.0, 0.0, 2.0]
     assert gains_over(values, np.array([], dtype=int), recommended=2).tolist() == [0.0, 0.0, 0.0]
+
+
+@given(gains=st.lists(st.floats(0, 1e300), min_size=1), share=st.floats(0, 1))
+def test_an_expected_gain_never_exceeds_the_upper_one(gains: list[float], share: float) -> None:
+    upper = float(np.quantile(gains, share))
+    assert 0 <= expected_up_to(upper, np.array(gains)) <= upper * (1 + 1e-12)
 
 
 def test_two_equal_candidates_have_equal_values_in_every_draw() -> None:
