@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from app.arrays import Array, FloatArray
+from app.arrays import FloatArray
 from app.domain.diagnoses import CalibrationPoint, ColumnEffect, Diagnoses, LeftOut, Outlier, SlicePoint
 from app.engine.auto import FittedModel, LeaveOneOut, importances, leave_one_out, predictive_at
 from app.engine.auto.encoding import ColumnEncoding
@@ -106,7 +106,7 @@ def _slice(model: Model, fitted: FittedModel, group: _Group, recommended: int) -
     X = np.repeat(model.state.X[[recommended]], len(values), axis=0)
     X[:, group.encoded] = features
     middle, radius = predictive_at(model.state, fitted, model.observed, X)
-    mean, one_end, other_end = (_cut(model, vector) for vector in (middle, middle - radius, middle + radius))
+    mean, one_end, other_end = (model.to_user(vector) for vector in (middle, middle - radius, middle + radius))
     lower, upper = np.minimum(one_end, other_end), np.maximum(one_end, other_end)
     return tuple(SlicePoint(value, float(mean[i]), float(lower[i]), float(upper[i])) for i, value in enumerate(values))
 
@@ -119,9 +119,3 @@ def _along(column: ColumnEncoding, levels: tuple[str, ...]) -> tuple[list[float 
     space = np.geomspace if scaling.kind == "log" else np.linspace
     values = np.clip(space(scaling.low, scaling.high, POINTS), scaling.low, scaling.high)
     return [float(value) for value in values], scaling.apply(values)[:, None]
-
-
-def _cut(model: Model, values: Array) -> Array:
-    """Values in model units as the user's, within the limits of the objective."""
-    limits, user = model.ledger.configuration.objective.limits, model.objective.to_user(values)
-    return user if limits is None else np.clip(user, limits.low, limits.high)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from app.arrays import Array
 from app.domain.candidates import CandidateBlock
@@ -58,6 +59,11 @@ class Model:
     def observed(self) -> Observed:
         counted = self.ledger.counted
         return Observed.of(self.ledger.rows, self.ledger.candidates[counted], self.ledger.values[counted])
+
+    def to_user(self, values: ArrayLike) -> Array:
+        """Values in model units as the user's, within the limits of the objective."""
+        limits, user = self.ledger.configuration.objective.limits, self.objective.to_user(values)
+        return user if limits is None else np.clip(user, limits.low, limits.high)
 
     @property
     def nbytes(self) -> int:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.arrays import Array, FloatArray
 from app.domain.predictions import Advice, NextBatch, Outlook, RemainingGain, difference_in_words
 from app.engine.auto import contenders, draw_jointly, expected_up_to, gains_over, integrated, still_possible
 from app.modelling.drafting import choose_batch, default_size
@@ -27,7 +26,8 @@ def outlook_of(model: Model, recommended: int) -> Outlook | None:
     numbers = contenders(state, student, np.append(picks, recommended))
     seed = model.ledger.configuration.seed
     draws = draw_jointly(state, student, numbers, seed, model.observed.size)
-    values, row = _goodness(model, draws.values), int(np.searchsorted(numbers, recommended))
+    values = model.objective.sign * model.to_user(draws.values)  # higher is better in either direction
+    row = int(np.searchsorted(numbers, recommended))
     gains = gains_over(values, np.arange(len(numbers)), row)
     next_gains = gains_over(values, np.searchsorted(numbers, picks), row)
     measured = state.counts[numbers[values.argmax(axis=0)]] > 0
@@ -41,14 +41,6 @@ def outlook_of(model: Model, recommended: int) -> Outlook | None:
         candidates_still_possible=still_possible(state, student, recommended),
         advice=advice(Standing.of(model, len(picks)), remaining, next_batch),
     )
-
-
-def _goodness(model: Model, values: FloatArray) -> Array:
-    """Values in model units as the user's, cut at the objective's limits; higher is better in either direction."""
-    limits, objective = model.ledger.configuration.objective.limits, model.objective
-    user = objective.to_user(values)
-    cut = user if limits is None else np.clip(user, limits.low, limits.high)
-    return objective.sign * cut
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Predictor:
 
     @cached_property
     def mean(self) -> Array:
-        return self._cut(self._model.objective.to_user(self._state.mean))
+        return self._model.to_user(self._state.mean)
 
     @cached_property
     def std(self) -> Array:
@@ -106,7 +106,7 @@ class Predictor:
         """How far apart two bounds in model units are for the user, within the limits of the objective."""
         if self._model.ledger.configuration.objective.limits is None:
             return self._model.objective.regret_to_user(lowest, max(lowest, highest))
-        worst, best = self._cut(self._model.objective.to_user([lowest, max(lowest, highest)])).tolist()
+        worst, best = self._model.to_user([lowest, max(lowest, highest)]).tolist()
         return float(abs(best - worst))
 
     @property
@@ -158,13 +158,8 @@ class Predictor:
         return Predictive(integrated(model.state, model.fit, model.observed))
 
     def _in_user_units(self, one_side: Array, other_side: Array) -> tuple[Array, Array]:
-        one_side, other_side = map(self._model.objective.to_user, (one_side, other_side))
-        return self._cut(np.minimum(one_side, other_side)), self._cut(np.maximum(one_side, other_side))
-
-    def _cut(self, values: Array) -> Array:
-        """Values in the user's units, within the limits of the objective."""
-        limits = self._model.ledger.configuration.objective.limits
-        return values if limits is None else np.clip(values, limits.low, limits.high)
+        one_side, other_side = map(self._model.to_user, (one_side, other_side))
+        return np.minimum(one_side, other_side), np.maximum(one_side, other_side)
 
     def _assumptions(self) -> tuple[str, ...]:
         settings, unit = self._state.settings, self._model.ledger.configuration.objective.unit
