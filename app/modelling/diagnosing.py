@@ -33,13 +33,14 @@ def diagnose(model: Model, recommended: int) -> Diagnoses:
         return Diagnoses(columns=tuple(columns))
     left_out = tuple(_left_out(model, loo))
     surprises = sorted(
-        (one for one in left_out if abs(one.deviations) >= SURPRISING), key=lambda one: -abs(one.deviations)
+        (result for result in left_out if abs(result.deviations) >= SURPRISING),
+        key=lambda result: -abs(result.deviations),
     )
     return Diagnoses(
         left_out=left_out,
         calibration=tuple(_calibration(loo)),
         columns=tuple(columns),
-        outliers=tuple(Outlier(one.candidate, one.deviations) for one in surprises),
+        outliers=tuple(Outlier(result.candidate, result.deviations) for result in surprises),
     )
 
 

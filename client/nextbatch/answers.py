@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .errors import Finding
+from .outlook import Advice, NextBatch, Outlook, RemainingGain
 
 Value = float | bool | str | None
 
@@ -177,41 +178,6 @@ class Certificate:
     confidence: float
     estimate: bool
     assumptions: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class RemainingGain:
-    """How much better than the recommended candidate the best one is; with 95 % probability at most `upper`."""
-
-    expected: float
-    upper: float
-
-
-@dataclass(frozen=True)
-class NextBatch:
-    """The chance that the next batch holds a better candidate, and the expected gain."""
-
-    chance: float
-    gain: float
-
-
-@dataclass(frozen=True)
-class Advice:
-    """`do` is "ask", "wait for results" or "stop"; `why` gives the reason."""
-
-    do: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What further measurements can still bring, by the fitted model (auto mode)."""
-
-    remaining_gain: RemainingGain
-    chance_best_is_measured: float
-    next_batch: NextBatch
-    candidates_still_possible: int
-    advice: Advice
 
 
 @dataclass(frozen=True)

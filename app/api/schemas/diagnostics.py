@@ -64,18 +64,18 @@ class DiagnosticsOut(Shape):
 
 def diagnostics_out(study: StudyDiagnoses) -> DiagnosticsOut:
     diagnoses, keys = study.diagnoses, study.keys
-    left_out = {one.candidate: one for one in diagnoses.left_out}
+    left_out = {result.candidate: result for result in diagnoses.left_out}
     return DiagnosticsOut(
-        leave_one_out=tuple(LeftOutOut(key=keys[one.candidate], **vars(one)) for one in diagnoses.left_out),
+        leave_one_out=tuple(LeftOutOut(key=keys[result.candidate], **vars(result)) for result in diagnoses.left_out),
         calibration=tuple(CalibrationPointOut.model_validate(point) for point in diagnoses.calibration),
         columns=tuple(ColumnEffectOut.model_validate(effect) for effect in diagnoses.columns),
         outliers=tuple(
             OutlierOut(
-                key=keys[one.candidate],
-                **vars(one),
-                words=_words(keys[one.candidate], left_out[one.candidate], study.unit),
+                key=keys[outlier.candidate],
+                **vars(outlier),
+                words=_words(keys[outlier.candidate], left_out[outlier.candidate], study.unit),
             )
-            for one in diagnoses.outliers
+            for outlier in diagnoses.outliers
         ),
     )
 
