@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
@@ -10,11 +10,14 @@ from typing import Any, ParamSpec, TypeVar
 from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
 from app.domain.batches import BatchSize, Draft
+from app.domain.diagnoses import Diagnoses
 from app.domain.predictions import Insight
 from app.fair_threads import FairThreads, Job
 from app.modelling.composing import NO_TERMS, Terms
+from app.modelling.diagnosing import diagnose
 from app.modelling.drafting import draft
 from app.modelling.model import within
+from app.modelling.outlook import outlook_of
 from app.modelling.predicting import Predictions, Predictor
 
 P = ParamSpec("P")
@@ -42,9 +45,20 @@ class LocalCompute:
             return Predictor(self.models.at(prefix)).predictions()
 
     def insight(self, prefix: LedgerPrefix) -> Insight:
-        """The certificate, and the candidate that the model expects to be best."""
+        """The certificate, the candidate that the model expects to be best, and what is left to gain."""
         with within(self.seconds):
-            return Predictor(self.models.at(prefix)).insight()
+            model = self.models.at(prefix)
+            insight = Predictor(model).insight()
+            if insight.certificate is None:
+                return insight
+            return replace(insight, outlook=outlook_of(model, insight.certificate.recommended))
+
+    def diagnoses(self, prefix: LedgerPrefix) -> Diagnoses:
+        """Whether to trust the model, and what it has learnt."""
+        with within(self.seconds):
+            model = self.models.at(prefix)
+            certificate = Predictor(model).certificate()
+            return Diagnoses() if certificate is None else diagnose(model, certificate.recommended)
 
 
 class Jobs:

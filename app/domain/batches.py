@@ -117,6 +117,7 @@ class BatchRecord:
     best: BestPredicted | None = None
     prices: Mapping[str, float] = field(default_factory=dict)
     """What each term of the request costs: how much more the batch would promise without it, in the user's unit."""
+    size_words: str | None = None  # why it has its size (auto mode)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ MOST_LEDGER_BYTES = 256 * 2**20  # of an archive's events
 MOST_CONDITIONS = 20  # of a filter; each one looks at every candidate
 MOST_PAGE_CELLS = 1_000_000  # a cell takes about 160 bytes
 MOST_PAGE_BYTES = 8 * 2**20  # of the events of a page, except that the first one is always shown
+MOST_NOISE = 1e150
 RULES = ("global", "local", "exact", "product", "sequential")
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -102,6 +103,8 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     yield "seed", 0 <= configuration.seed < SEEDS, "Write a whole number from 0 to 2⁶³ − 1."
     repeats, hours = configuration.repeats, configuration.overdue_hours
     yield "repeats", not isinstance(repeats, int) or 1 <= repeats <= MOST_REPEATS, "Write a number from 1."
+    noise = configuration.noise
+    yield "noise", isinstance(noise, str) or 0 < noise <= MOST_NOISE, "Write auto, none or a positive number."
     yield "overdue_hours", hours is None or 0 < hours <= MOST_OVERDUE_HOURS, "Write a positive number of hours."
     conditions = configuration.where
     few = len(conditions) <= MOST_CONDITIONS and all(is_line(condition) for condition in conditions)

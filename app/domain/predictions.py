@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,49 @@ class Fit:
 
 
 @dataclass(frozen=True)
+class RemainingGain:
+    """How much better than the recommended candidate the best one is, in the user's units."""
+
+    expected: float
+    upper: float  # with 95 % probability it is at most this
+
+
+@dataclass(frozen=True)
+class NextBatch:
+    """What the next batch promises: the chance that it holds a better candidate, and the expected gain."""
+
+    chance: float
+    gain: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do next, and why, in words."""
+
+    do: Literal["ask", "wait for results", "stop"]
+    why: str
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What further measurements can still bring, by joint draws from the fitted model (auto mode)."""
+
+    remaining_gain: RemainingGain
+    chance_best_is_measured: float
+    next_batch: NextBatch
+    candidates_still_possible: int
+    advice: Advice
+
+
+@dataclass(frozen=True)
 class Insight:
     """What is known after a prefix of the ledger; each part is None until something has been measured."""
 
     certificate: Certificate | None = None
     best_predicted: BestPredicted | None = None
+    outlook: Outlook | None = None  # None in theory mode, too
+
+
+def difference_in_words(difference: float, unit: str) -> str:
+    """A difference of two values with its unit: that of two percentages is in percentage points."""
+    return f"{difference:.3g} {'percentage points' if unit.strip() == '%' else unit}".rstrip()

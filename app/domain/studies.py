@@ -31,12 +31,21 @@ TRANSITIONS: dict[StudyState, frozenset[StudyState]] = {
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What a quantity cannot fall below or exceed, such as 0 and 100 for a yield in %; None: no limit on that side."""
+
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class Objective:
     """A named quantity that is to be made as large, or as small, as possible."""
 
     name: str = "value"
     unit: str = ""
     direction: Direction = Direction.MAXIMIZE
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ class ModelSettings:
     theory: Theory | None = None  # by default the model is fitted to the data: auto mode
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # how a column becomes a feature
     repeats: Literal["auto", "allowed", "never"] | int = "auto"
-    noise: Literal["auto", "none"] = "auto"  # none: the same candidate always gives the same value
+    noise: Literal["auto", "none"] | float = "auto"  # none: a repeat gives the same value; or its standard deviation
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ them. Another order of calls (two reports taken in at once instead of one after 
 """
 
 from app.engine.algorithms import ALGORITHMS, Algorithm, algorithm_named
-from app.engine.ask import Ask, Selection
+from app.engine.ask import Ask, Choose, Selection
 from app.engine.batch import choose, design
 from app.engine.confidence import alpha, beta, confidence_bounds
 from app.engine.lifecycle import add_candidates, expect, measure, revise, start, start_from
@@ -58,6 +58,7 @@ __all__ = [
     "ALGORITHMS",
     "Algorithm",
     "Ask",
+    "Choose",
     "EngineSettings",
     "Selection",
     "State",

@@ -15,8 +15,9 @@ NO_CANDIDATES: IndexArray = np.zeros(0, dtype=np.int64)
 NO_LIMIT = 2**62
 """More often than any candidate is ever chosen."""
 
-Ended = Literal["rule", "size", "exhausted"]
-"""Why a batch ended: its rule, the largest size asked for, or no candidate left that may be chosen."""
+Ended = Literal["rule", "size", "exhausted", "promise"]
+"""Why a batch ended: its rule, the largest size asked for, no candidate left that may be chosen, or (auto mode) the
+next one promises too little."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,13 @@ class Selection:
     degraded: dict[str, int] = field(default_factory=dict)
     """Numerical rescues that were needed; empty if there were none."""
     space_filling: int = 0
-    """This many of the first picks were chosen because nothing similar had been measured, whatever their ucb."""
+    """After repeats, this many picks were chosen because nothing similar had been measured, whatever their ucb."""
+    requested: int = 0
+    """This many of the first picks, before any repeats, were requested."""
+    noise_probes: int = 0
+    """This many of the first picks are measured again to learn how noisy measurements are."""
+    remeasured: int = 0
+    """This many of the first picks are measured again because that promises more than anything new."""
 
     @property
     def numbers(self) -> IndexArray:

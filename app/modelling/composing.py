@@ -9,18 +9,19 @@ exceed the best candidate measured so far.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
 from app.arrays import BoolArray, FloatArray, IndexArray
 from app.domain.batches import BatchSize, Inclusion
-from app.engine import Selection, State, expect
+from app.domain.errors import TermsUnmet
+from app.engine import Ask, Choose, Selection, State, expect
 
 SHORTLISTED_VALUES = 12
 """Of a column whose value must be the same in the whole batch, this many values are tried: the most promising ones."""
 
-ChooseSome = Callable[[State, BatchSize, int], Selection]
-"""Chooses from the available candidates of a state; the last argument is how many the batch has already."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,29 +79,32 @@ class Terms:
 NO_TERMS = Terms()
 
 
-@dataclass(frozen=True, eq=False)
-class Composed:
-    """A batch under terms."""
-
-    selection: Selection
-    included: int = 0
-    """This many of the first picks were requested."""
-
-
-def compose(choose: ChooseSome, state: State, size: BatchSize, terms: Terms, promise: FloatArray) -> Composed:
+def compose(choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray) -> Selection:
     """The batch under its terms; `promise` (A,) is the optimistic value of every candidate before the batch."""
     state = state.replace(available=_eligible(state, terms))
     if terms.released:
         state = expect(state, terms.released, -1)
     if terms.are_plain:
-        return Composed(choose(state, size, 0))
+        return choose(state, ask)
     if terms.same is None:
-        return _grown(choose, state, size, terms, promise)
+        return _grown(choose, state, ask, terms, promise)
     batches = [
-        _grown(choose, state.replace(available=state.available & (terms.same == value)), size, terms, promise)
-        for value in _values_worth_trying(state, size, terms, promise)
+        _grown(choose, state.replace(available=state.available & (terms.same == value)), ask, terms, promise)
+        for value in _values_worth_trying(state, ask.min_size, terms, promise)
     ]
-    return max(batches, key=lambda batch: (len(batch.selection.picks) >= size.least, _gain(state, batch.selection)))
+    return max(batches, key=lambda batch: (len(batch.picks) >= ask.min_size, _gain(state, batch)))
+
+
+def must_be_met(choose: Callable[[Terms], T], terms: Terms, size: BatchSize, count: Callable[[T], int]) -> T:
+    """What is chosen under the terms; refused if they leave fewer candidates than the request needs."""
+    batch = choose(terms)
+    found = count(batch)
+    if found >= size.least or not terms.names:
+        return batch
+    fuller = [name for name in terms.names if count(choose(terms.without(name))) > found]
+    relaxing = " or ".join(f"`{name}`" for name in fuller) or "the size"
+    relief = f"Ask for at most {found}, or relax {relaxing}." if found else f"Relax {relaxing}."
+    raise TermsUnmet(f"{TermsUnmet.detail} There are {found}, and {size.least} are needed. {relief}", found=found)
 
 
 def best_measured(state: State) -> float:
@@ -121,7 +125,7 @@ def _gain(state: State, selection: Selection) -> float:
     return float(np.maximum(selection.ucb - best_measured(state), 0.0).sum())
 
 
-def _values_worth_trying(state: State, size: BatchSize, terms: Terms, promise: FloatArray) -> Sequence[int]:
+def _values_worth_trying(state: State, least: int, terms: Terms, promise: FloatArray) -> Sequence[int]:
     """The values that the batch may share, most promising first; those of included candidates if there are any."""
     assert terms.same is not None  # noqa: S101  (narrows for mypy)
     fixed = (*(inclusion.candidate for inclusion in terms.include), *terms.present)
@@ -131,12 +135,12 @@ def _values_worth_trying(state: State, size: BatchSize, terms: Terms, promise: F
     values, members = np.unique(terms.same[open_ones], return_inverse=True)
     best = np.full(len(values), -np.inf)
     np.maximum.at(best, members, promise[open_ones])
-    enough = np.bincount(members, minlength=len(values)) >= size.least
+    enough = np.bincount(members, minlength=len(values)) >= least
     order = np.lexsort((values, -best, ~enough))
     return [int(value) for value in values[order[:SHORTLISTED_VALUES]]] or [-1]
 
 
-def _grown(choose: ChooseSome, state: State, size: BatchSize, terms: Terms, promise: FloatArray) -> Composed:
+def _grown(choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray) -> Selection:
     """One candidate after the other: first what was requested, then what is chosen in the room that is left."""
     room = _Room(terms, state.available)
     picks = [inclusion.candidate for inclusion in terms.include for _ in range(inclusion.replicates)]
@@ -144,19 +148,19 @@ def _grown(choose: ChooseSome, state: State, size: BatchSize, terms: Terms, prom
         room.take(candidate)
     requested = len(picks)
     chosen: list[Selection] = []
-    while len(picks) < size.most:
-        open_ones = room.open_for(size.least - len(picks))
+    while len(picks) < ask.max_size:
         ahead = expect(state, np.array(picks, dtype=np.int64)) if picks else state
-        selection = choose(ahead.replace(available=open_ones), BatchSize(1, 1), len(picks))
+        part = replace(ask, min_size=1, max_size=1, chosen_before=len(picks) - requested)
+        selection = choose(ahead.replace(available=room.open_for(ask.min_size - len(picks))), part)
         if len(selection.picks) == 0:
             chosen.append(replace(selection, ended="exhausted"))
             break
         chosen.append(selection)
         picks.append(int(selection.picks[0]))
         room.take(picks[-1])
-        if selection.ended == "rule" and len(picks) >= size.least:
+        if selection.ended == "rule" and len(picks) >= ask.min_size:
             break
-    return Composed(_joined(picks, promise[picks[:requested]], chosen), requested)
+    return _joined(picks, promise[picks[:requested]], chosen)
 
 
 def _joined(picks: Sequence[int], requested: FloatArray, chosen: Sequence[Selection]) -> Selection:
@@ -165,7 +169,7 @@ def _joined(picks: Sequence[int], requested: FloatArray, chosen: Sequence[Select
     made = [selection for selection in chosen if len(selection.picks)]
     ucb = np.concatenate([requested, *(selection.ucb for selection in made)])
     if not chosen:
-        return Selection(numbers, "size", ucb)
+        return Selection(numbers, "size", ucb, requested=len(requested))
     last = chosen[-1]
     return Selection(
         numbers,
@@ -175,7 +179,10 @@ def _joined(picks: Sequence[int], requested: FloatArray, chosen: Sequence[Select
         guaranteed=bool(made) and all(selection.guaranteed for selection in made),
         alpha=last.alpha,
         degraded={name: count for selection in chosen for name, count in selection.degraded.items()},
+        requested=len(requested),
         space_filling=sum(selection.space_filling for selection in made),
+        noise_probes=sum(selection.noise_probes for selection in made),
+        remeasured=sum(selection.remeasured for selection in made),
     )
 
 

@@ -2,7 +2,6 @@
 
 import math
 import platform
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -14,14 +13,25 @@ from threadpoolctl import threadpool_info
 
 from app.arrays import Array
 from app.domain.batches import BatchRecord, BatchSize, Computation, Draft, DraftSuggestion
-from app.domain.errors import CandidatesExhausted, TermsUnmet
+from app.domain.errors import CandidatesExhausted
 from app.domain.predictions import Fit
+from app.domain.studies import Configuration
 from app.engine import Ask, Selection, State, algorithm_named, alpha, beta, design
-from app.engine.auto import alpha_for, cell_count, fill_cells_then_choose, first_batch, is_noisy, limits_for
-from app.modelling.composing import NO_TERMS, Composed, Terms, best_measured, compose
+from app.engine.auto import (
+    BENCH,
+    SizedSelection,
+    alpha_for,
+    cell_count,
+    choose_worthwhile,
+    first_batch,
+    is_noisy,
+    limits_for,
+    next_batch,
+)
+from app.modelling.composing import NO_TERMS, Terms, best_measured, compose, must_be_met
 from app.modelling.engine_settings import auto_options
-from app.modelling.explaining import Explainer
-from app.modelling.model import BEYOND_THE_SCALE, Model
+from app.modelling.explaining import Explainer, Occasion
+from app.modelling.model import BEYOND_THE_SCALE, DEFAULT_ALGORITHM, Model
 from app.modelling.predicting import Predictor
 
 MODEL_FREE = frozenset({"uniform"})
@@ -30,30 +40,35 @@ MODEL_FREE = frozenset({"uniform"})
 def draft(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
     """The next batch: a pure function of the model, the size and the terms, apart from the seconds it took."""
     started = perf_counter()
-    composed = _composed(model, size, terms)
-    batch = composed.selection
+    sized = choose_batch(model, size, terms)
+    batch = sized.selection
     if not len(batch.picks):
         raise CandidatesExhausted
     predictor = Predictor(model)
-    suggestions = _suggestions(Explainer(model, predictor, batch.alpha), composed)
-    record = replace(_record(model, predictor, batch), prices=_prices(model, composed, terms))
+    explainer = Explainer(model, predictor, batch.alpha)
+    occasions = occasions_of(batch)
+    suggestions = tuple(
+        DraftSuggestion(int(candidate), int(replicates), explainer.explain(int(candidate), occasions.get(candidate)))
+        for candidate, replicates in zip(batch.numbers.tolist(), batch.repeats, strict=True)
+    )
+    record = replace(
+        _record(model, predictor, batch),
+        size_words=_size_words(model, sized, size),
+        prices=_prices(model, batch, terms),
+    )
     return Draft(suggestions, record, Computation(build(), perf_counter() - started))
 
 
-def _suggestions(explainer: Explainer, composed: Composed) -> tuple[DraftSuggestion, ...]:
-    batch, requested = composed.selection, composed.included
-    wide_start = set(batch.picks[requested : requested + batch.space_filling].tolist())
-    included = set(batch.picks[:requested].tolist())
-    return tuple(
-        DraftSuggestion(
-            int(candidate),
-            int(replicates),
-            explainer.explain(
-                int(candidate), wide_start=int(candidate) in wide_start, requested=int(candidate) in included
-            ),
-        )
-        for candidate, replicates in zip(batch.numbers, batch.repeats, strict=True)
-    )
+def choose_batch(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> SizedSelection:
+    """The choices of the next batch under its terms, and what they promise."""
+    choose = partial(_choose_under, model, size)
+    return must_be_met(choose, terms, size, lambda sized: len(sized.selection.picks))
+
+
+def default_size(configuration: Configuration) -> BatchSize:
+    """The size of a batch if an ask names none: within the study's limits, and in auto mode what a bench can do."""
+    most, least = configuration.max_batch, min(configuration.min_batch, configuration.max_batch)
+    return BatchSize(least, most if configuration.theory else min(most, max(BENCH, least)))
 
 
 @cache
@@ -74,61 +89,49 @@ def build() -> str:
     return "; ".join(part.strip() for part in parts)[:200]
 
 
-def _composed(model: Model, size: BatchSize, terms: Terms) -> Composed:
-    """The batch under its terms; refused if they leave fewer candidates than the request needs."""
-    composed = _compose(model, size, terms)
-    found = len(composed.selection.picks)
-    if found < size.least and terms.names:
-        fuller = [
-            name for name in terms.names if len(_compose(model, size, terms.without(name)).selection.picks) > found
-        ]
-        raise _unmet(found, size.least, fuller)
-    return composed
-
-
-def _unmet(found: int, least: int, fuller: Sequence[str]) -> TermsUnmet:
-    """What could be met; without one of the terms `fuller` there would be more."""
-    terms = " or ".join(f"`{name}`" for name in fuller) or "the size"
-    relief = f"Ask for at most {found}, or relax {terms}." if found else f"Relax {terms}."
-    return TermsUnmet(f"{TermsUnmet.detail} There are {found}, and {least} are needed. {relief}", found=found)
-
-
-def _compose(model: Model, size: BatchSize, terms: Terms) -> Composed:
-    state = model.state if terms.are_plain else _without_used_up(model)
+def _choose_under(model: Model, size: BatchSize, terms: Terms) -> SizedSelection:
     if not model.observed.size:
-        count = min(max(_cells(model), size.least), size.most)
-        return compose(partial(_first, model), state, BatchSize(count, count), terms, state.mean)
-    promise = state.mean + _alpha(model) * np.sqrt(state.leverage)
-    return compose(partial(_next, model), state, size, terms, promise)
+        first = first_selection(model, size, terms)
+        return SizedSelection(first, np.ones(len(first.picks)))
+    ask = Ask(batch_number(model), size.least, size.most)
+    promise = model.state.mean + _alpha(model) * np.sqrt(model.state.leverage)
+
+    def under_terms(state: State, request: Ask) -> Selection:
+        return compose(partial(_choose, model), _open(model, state, terms), request, terms, promise)
+
+    if model.fit is None or model.ledger.configuration.algorithm != DEFAULT_ALGORITHM:
+        batch = under_terms(model.state, ask)
+        return SizedSelection(batch, np.ones(len(batch.picks)))
+    return choose_worthwhile(under_terms, model.state, ask)
 
 
-def _without_used_up(model: Model) -> State:
-    """The state without the candidates that may not be measured again, so that the terms do not count on them."""
-    limit = _limit(model, model.state)
-    return model.state if limit is None else model.state.replace(available=model.state.available & (limit > 0))
-
-
-def _first(model: Model, state: State, size: BatchSize, chosen_before: int) -> Selection:
+def first_selection(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> Selection:
     """Nothing is measured yet: spread out, by the features alone (auto) or by the model's uncertainty (theory)."""
+    count = min(max(cells_of(model), size.least), size.most)
+    ask = Ask(batch_number(model), count, count)
+    return compose(partial(_spread_out, model), _open(model, model.state, terms), ask, terms, model.state.mean)
+
+
+def _spread_out(model: Model, state: State, ask: Ask) -> Selection:
     configuration = model.ledger.configuration
-    ask = Ask(_number(model), size.most, size.most, limit=_limit(model, state), chosen_before=chosen_before)
+    ask = replace(ask, limit=choice_limit(model, state))
     if configuration.algorithm in MODEL_FREE:
         return algorithm_named(configuration.algorithm).choose(state, ask)
     if configuration.theory is not None:
         return design(state, ask)
-    picks = first_batch(state, size.most, _cells(model), configuration.seed)
-    return Selection(picks, "size" if len(picks) == size.most else "exhausted", np.zeros(len(picks)))
+    picks = first_batch(state, ask.max_size, cells_of(model), configuration.seed)
+    return Selection(picks, "size" if len(picks) == ask.max_size else "exhausted", np.zeros(len(picks)))
 
 
-def _next(model: Model, state: State, size: BatchSize, chosen_before: int) -> Selection:
-    """Choose by the model; in auto mode, first complete what is missing of a wide start."""
-    configuration = model.ledger.configuration
+def _choose(model: Model, state: State, ask: Ask) -> Selection:
+    """Choose by the model; auto mode also repeats, and completes a wide start."""
+    configuration, fitted = model.ledger.configuration, model.fit
     choose = algorithm_named(configuration.algorithm).choose
-    ask = Ask(_number(model), size.least, size.most, limit=_limit(model, state), chosen_before=chosen_before)
-    if model.fit is None or configuration.algorithm in MODEL_FREE:
+    ask = replace(ask, limit=choice_limit(model, state))
+    if fitted is None or configuration.algorithm in MODEL_FREE:
         return choose(state, ask)
-    ask = replace(ask, alpha=_alpha(model))
-    return fill_cells_then_choose(choose, state, ask, _cells(model), configuration.seed)
+    ask, options = replace(ask, alpha=_alpha(model)), auto_options(configuration)
+    return next_batch(choose, state, model.observed, options, ask, cells_of(model), configuration.seed)
 
 
 def _alpha(model: Model) -> float:
@@ -138,14 +141,19 @@ def _alpha(model: Model) -> float:
     return alpha_for(model.fit, auto_options(model.ledger.configuration))
 
 
-def _prices(model: Model, composed: Composed, terms: Terms) -> dict[str, float]:
+def _open(model: Model, state: State, terms: Terms) -> State:
+    """Without the candidates that may not be measured again, where the terms could count on them."""
+    limit = None if terms.are_plain else choice_limit(model, state)
+    return state if limit is None else state.replace(available=state.available & (limit > 0))
+
+
+def _prices(model: Model, batch: Selection, terms: Terms) -> dict[str, float]:
     """What each term costs: how much more a batch of the same size would promise without it."""
     if not model.observed.size:
         return {}
-    count = len(composed.selection.picks)
-    promised = _gain(model, composed.selection)
-    size = BatchSize(count, count)
-    free = {name: _compose(model, size, terms.without(name)).selection for name in terms.names}
+    size = BatchSize(len(batch.picks), len(batch.picks))
+    promised = _gain(model, batch)
+    free = {name: _choose_under(model, size, terms.without(name)).selection for name in terms.names}
     return {name: max(0.0, _gain(model, selection) - promised) for name, selection in free.items()}
 
 
@@ -155,17 +163,53 @@ def _gain(model: Model, batch: Selection) -> float:
     return sum(model.objective.regret_to_user(best, max(best, float(ucb))) for ucb in batch.ucb)
 
 
-def _number(model: Model) -> int:
+def _size_words(model: Model, sized: SizedSelection, size: BatchSize) -> str | None:
+    """Why the batch has its size, and what one more or one fewer would change; None where the theory's rule decides."""
+    batch, count = sized.selection, len(sized.selection.picks)
+    measurements = f"{count} measurement{'' if count == 1 else 's'}"
+    if batch.ended == "rule" or model.ledger.configuration.theory is not None:
+        return None
+    if batch.ended == "exhausted":
+        return f"{measurements}: no other candidate may be chosen."
+    if size.least == size.most:
+        return f"{measurements}, as asked for."
+    if not model.observed.size:
+        return f"{measurements}, spread over the whole list."
+    last = f"the last promises {sized.shares[-1]:.0%} of what the first does"
+    if batch.ended == "promise":
+        return f"{measurements}: {last}, one more would promise {sized.next_share:.0%}. Better wait for results."
+    limit = "a usual round" if size.most == BENCH else "the most allowed"
+    return f"{measurements}, {limit}; {last}."
+
+
+def occasions_of(batch: Selection) -> dict[int, Occasion]:
+    """The candidates that were chosen before the model chose, and why."""
+    again = batch.noise_probes + batch.remeasured
+    parts: list[tuple[int, Occasion]] = [
+        (batch.requested, "requested"),
+        (again, "noise probe" if batch.noise_probes else "remeasured"),
+        (batch.space_filling, "wide start"),
+    ]
+    occasions: dict[int, Occasion] = {}
+    begin = 0
+    for count, occasion in parts:
+        for candidate in batch.picks[begin : begin + count].tolist():
+            occasions.setdefault(candidate, occasion)
+        begin += count
+    return occasions
+
+
+def batch_number(model: Model) -> int:
     """The number that the batch will have; it addresses the randomness."""
     return len(model.ledger.bases) + 1
 
 
-def _cells(model: Model) -> int:
+def cells_of(model: Model) -> int:
     """In how many parts of the list something is measured at the start."""
     return model.ledger.configuration.first_batch or cell_count(model.state.X.shape[1])
 
 
-def _limit(model: Model, state: State) -> Array | None:
+def choice_limit(model: Model, state: State) -> Array | None:
     """(A,) how often each candidate may be chosen under the study's repeats policy; None for no limit."""
     configuration = model.ledger.configuration
     repeats = configuration.repeats
@@ -173,7 +217,7 @@ def _limit(model: Model, state: State) -> Array | None:
         return None
     if repeats == "auto":
         options = auto_options(configuration)
-        return limits_for(model.observed, state.pending, options, is_noisy(model.fit, model.observed, options))
+        return limits_for(state, model.observed, options, is_noisy(model.observed, options))
     most = 1 if repeats == "never" else int(repeats)
     remaining: Array = np.maximum(most - state.counts - state.pending, 0)
     return remaining
@@ -193,7 +237,7 @@ def _record(model: Model, predictor: Predictor, batch: Selection) -> BatchRecord
         ratio_bound=float(batch.ratio_bound) if math.isfinite(batch.ratio_bound) else None,
         regret_bound=certificate.regret_bound if certificate else None,
         degraded=dict(batch.degraded) | _clipped(state),
-        fit=_fit_record(model),
+        fit=fit_record(model),
         best=predictor.best_predicted(),
     )
 
@@ -203,7 +247,7 @@ def _clipped(state: State) -> dict[str, int]:
     return {name: count for name, count in state.rescues.items() if name == BEYOND_THE_SCALE}
 
 
-def _fit_record(model: Model) -> Fit | None:
+def fit_record(model: Model) -> Fit | None:
     if model.fit is None:
         return None
     description = model.fit.describe()

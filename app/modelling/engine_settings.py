@@ -102,8 +102,12 @@ def theory_settings(theory: Theory, algorithm: str, seed: int) -> EngineSettings
 
 def auto_options(configuration: Configuration) -> AutoOptions:
     """Auto mode's options for the study's goal, repeats policy and noise."""
-    options = AutoOptions.of(configuration.goal, noisy=False if configuration.noise == "none" else None)
-    repeats = configuration.repeats
+    noise, repeats = configuration.noise, configuration.repeats
+    options = AutoOptions.of(
+        configuration.goal,
+        noisy=False if noise == "none" else None,
+        noise=None if isinstance(noise, str) else noise,
+    )
     if repeats == "auto":
         return options
     limits = {"allowed": None, "never": 1}

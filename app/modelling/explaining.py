@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr
@@ -19,8 +20,16 @@ FIRST_BATCH = Explanation(
     "Part of the first batch, which is spread over the whole list so that there is something to learn from.",
     exploration=1.0,
 )
-REQUESTED = Explanation("You asked for this candidate.", exploration=0.0)
-_WIDE_START = "To begin widely: nothing has been measured in this part of the list."
+Occasion = Literal["requested", "wide start", "noise probe", "remeasured"]
+"""Why a candidate was chosen if the model did not choose it."""
+
+_OCCASIONS: dict[Occasion, str] = {
+    "requested": "You asked for this candidate.",
+    "wide start": "To begin widely: nothing has been measured in this part of the list.",
+    "noise probe": "Measured once more, to learn by how much a repeated measurement differs.",
+    "remeasured": "Measured once more: results are noisy, and a surer value of it is worth more than a new candidate.",
+}
+_REQUESTED = Explanation(_OCCASIONS["requested"], exploration=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +40,17 @@ class Explainer:
     predictor: Predictor
     alpha: float
 
-    def explain(self, candidate: int, *, wide_start: bool = False, requested: bool = False) -> Explanation:
-        """Why this candidate: the model, its place in the list (`wide_start`), or because somebody asked for it."""
+    def explain(self, candidate: int, occasion: Occasion | None = None) -> Explanation:
+        """Why this candidate; with an occasion, it was not the model that chose it."""
         if not self.model.observed.size:
-            return REQUESTED if requested else FIRST_BATCH
+            return _REQUESTED if occasion == "requested" else FIRST_BATCH
         state = self.model.state
         width = self.alpha * math.sqrt(float(state.leverage[candidate]))
         above = max(0.0, float(state.mean[candidate]) - self._average)
         exploration = width / (width + above) if width + above > 0 else 1.0
         nearest = self._nearest(candidate)
-        words = REQUESTED.words if requested else _WIDE_START if wide_start else _words(exploration, nearest)
         return Explanation(
-            words=words,
+            words=_words(exploration, nearest) if occasion is None else _OCCASIONS[occasion],
             exploration=exploration,
             mean=float(self.predictor.mean[candidate]),
             std=float(self.predictor.std[candidate]),

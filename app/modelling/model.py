@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from app.arrays import Array
 from app.domain.candidates import CandidateBlock
@@ -62,6 +63,11 @@ class Model:
     def observed(self) -> Observed:
         counted = self.ledger.counted
         return Observed.of(self.ledger.rows, self.ledger.candidates[counted], self.ledger.values[counted])
+
+    def to_user(self, values: ArrayLike) -> Array:
+        """Values in model units as the user's, within the limits of the objective."""
+        limits, user = self.ledger.configuration.objective.limits, self.objective.to_user(values)
+        return user if limits is None else np.clip(user, limits.low, limits.high)
 
     @property
     def nbytes(self) -> int:
@@ -139,7 +145,8 @@ def _auto(base: Model | None, model: Model) -> Model:
     previous = _previous_fit(base, configuration)
     if base is not None and previous is not None and _still_fits(previous, base.ledger, model):
         return _with_results(base, model)
-    fitted = fit(model.state.X, model.encoding.layout, observed, direction_of(configuration), previous)
+    noise = auto_options(configuration).noise
+    fitted = fit(model.state.X, model.encoding.layout, observed, direction_of(configuration), previous, noise)
     state = _begin(model, fitted, step=len(model.ledger.bases) + 1)
     return Model(model.ledger, model.encoding, fitted.objective, state, fitted)
 

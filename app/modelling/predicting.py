@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from app.arrays import Array
 from app.domain.predictions import BestPredicted, Certificate, Insight, Prediction
 from app.engine import confidence_bounds
-from app.engine.auto import is_noisy, recommended
+from app.engine.auto import Predictive, integrated, is_noisy, recommended
 from app.modelling.engine_settings import auto_options
 from app.modelling.model import Model
 
@@ -59,7 +59,7 @@ class Predictor:
         self._state = model.state
 
     def predictions(self) -> Predictions:
-        lower, upper = self._bounds
+        lower, upper = self._intervals
         return Predictions(self.mean, self.std, lower, upper, self._state.counts, self._state.pending)
 
     def insight(self) -> Insight:
@@ -68,11 +68,13 @@ class Predictor:
 
     @cached_property
     def mean(self) -> Array:
-        return self._model.objective.to_user(self._state.mean)
+        return self._model.to_user(self._state.mean)
 
     @cached_property
     def std(self) -> Array:
-        return self._model.objective.std_to_user(self._state.mean, np.sqrt(self._state.variance))
+        """In auto mode half the width of a calibrated 68 % interval, else the posterior standard deviation."""
+        std = np.sqrt(self._state.variance) if self._predictive is None else self._predictive.std
+        return self._model.objective.std_to_user(self._state.mean, std)
 
     def best_predicted(self) -> BestPredicted | None:
         """The available candidate with the best posterior mean; None if nothing is known yet."""
@@ -88,18 +90,24 @@ class Predictor:
         state, (low, high) = self._state, self._model_bounds
         eligible = np.flatnonzero(state.available) if state.available.any() else np.arange(len(low))
         number = self._recommended(eligible)
-        lowest, highest = float(low[number]), float(high[eligible].max())
         lower, upper = self._bounds
         return Certificate(
             recommended=number,
             mean=float(self.mean[number]),
             lower=float(lower[number]),
             upper=float(upper[number]),
-            regret_bound=self._model.objective.regret_to_user(lowest, max(lowest, highest)),
+            regret_bound=self._regret_bound(float(low[number]), float(high[eligible].max())),
             confidence=1 - state.settings.delta,
             estimate=self._model.fit is not None,
             assumptions=self._assumptions(),
         )
+
+    def _regret_bound(self, lowest: float, highest: float) -> float:
+        """How far apart two bounds in model units are for the user, within the limits of the objective."""
+        if self._model.ledger.configuration.objective.limits is None:
+            return self._model.objective.regret_to_user(lowest, max(lowest, highest))
+        worst, best = self._model.to_user([lowest, max(lowest, highest)]).tolist()
+        return float(abs(best - worst))
 
     @property
     def _has_posterior(self) -> bool:
@@ -110,7 +118,7 @@ class Predictor:
         """Auto mode: the best measured candidate, if one is eligible. Otherwise the one with the best lower bound."""
         model, best = self._model, None
         if model.fit is not None:
-            noisy = is_noisy(model.fit, model.observed, auto_options(model.ledger.configuration))
+            noisy = is_noisy(model.observed, auto_options(model.ledger.configuration))
             best = recommended(model.state, model.fit, model.observed, noisy, eligible)
         return int(eligible[np.argmax(self._model_bounds[0][eligible])]) if best is None else best
 
@@ -130,7 +138,27 @@ class Predictor:
 
     @cached_property
     def _bounds(self) -> tuple[Array, Array]:
-        one_side, other_side = map(self._model.objective.to_user, self._model_bounds)
+        """Bounds that hold for all candidates at once, in the user's units."""
+        return self._in_user_units(*self._model_bounds)
+
+    @cached_property
+    def _intervals(self) -> tuple[Array, Array]:
+        """Where each candidate lies: with 95 % probability each (auto), or for all at once (theory)."""
+        if self._predictive is None:
+            return self._bounds
+        middle, radius = self._predictive.location, self._predictive.half_width(1 - self._state.settings.delta)
+        return self._in_user_units(middle - radius, middle + radius)
+
+    @cached_property
+    def _predictive(self) -> Predictive | None:
+        """Auto mode's calibrated intervals; None in theory mode and before the first result."""
+        model = self._model
+        if model.fit is None or not model.observed.size:
+            return None
+        return Predictive(integrated(model.state, model.fit, model.observed))
+
+    def _in_user_units(self, one_side: Array, other_side: Array) -> tuple[Array, Array]:
+        one_side, other_side = map(self._model.to_user, (one_side, other_side))
         return np.minimum(one_side, other_side), np.maximum(one_side, other_side)
 
     def _assumptions(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
     python -m benchmarks.labs --quick
     python -m benchmarks.labs run --policies nextbatch --protocols "T60 q5" "T120 q10"
     python -m benchmarks.labs page
+    python -m benchmarks.labs.calibration
 
-Reading order: tables, protocol, policies, product, contestants, simulation, records, summary, plots, page.
+Reading order: tables, protocol, policies, product, contestants, simulation, records, summary, plots, page; calibration.
 """

@@ -14,13 +14,13 @@ from app.engine.auto import (
     Observed,
     alpha_for,
     cell_count,
-    fill_cells_then_choose,
     first_batch,
     fit,
     is_noisy,
     learn_encoding,
     limits_for,
     needs_refit,
+    next_batch,
     recommended,
     state_for,
 )
@@ -79,14 +79,14 @@ class Auto(Policy):
             return first_batch(nothing, max(cells, self.protocol.q), cells, self.seed)
         self.number += 1
         state, model = self.state(observed)
-        limit = limits_for(observed, state.pending, self.options, is_noisy(model, observed, self.options))
+        limit = limits_for(state, observed, self.options, is_noisy(observed, self.options))
         request = Ask(self.number, size, size, alpha=alpha_for(model, self.options), limit=limit)
-        return fill_cells_then_choose(choose, state, request, cells, self.seed).picks
+        return next_batch(choose, state, observed, self.options, request, cells, self.seed).picks
 
     def recommend(self, observed: Observed) -> int:
         """As the certificate does."""
         state, model = self.state(observed)
-        noisy = is_noisy(model, observed, self.options)
+        noisy = is_noisy(observed, self.options)
         best = recommended(state, model, observed, noisy, np.flatnonzero(observed.counts))
         if best is None:
             raise LookupError("nothing was measured")

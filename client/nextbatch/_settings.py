@@ -30,7 +30,7 @@ class Changes(TypedDict, total=False):
     first_batch: int | None
     where: Sequence[str]
     repeats: Literal["auto", "allowed", "never"] | int
-    noise: Literal["auto", "none"]
+    noise: Literal["auto", "none"] | float
     stop: Stop
     overdue_hours: float | None
 

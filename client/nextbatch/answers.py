@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .errors import Finding
+from .outlook import Advice, NextBatch, Outlook, RemainingGain
 
 Value = float | bool | str | None
 
@@ -212,12 +213,20 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The certificate (None before the first result), whether to stop, and both in words."""
+    """The certificate (None before the first result), whether to stop, and both in words.
+
+    What is left to gain and the advice are None before the first result and in theory mode.
+    """
 
     certificate: Certificate | None
     stop: bool
     rule: str | None
     words: str
+    remaining_gain: RemainingGain | None = None
+    chance_best_is_measured: float | None = None
+    next_batch: NextBatch | None = None
+    candidates_still_possible: int | None = None
+    advice: Advice | None = None
 
     def __str__(self) -> str:
         return self.words
@@ -264,6 +273,7 @@ class Summary:
     certificate: Certificate | None
     open_batches: tuple[OpenBatch, ...]
     headline: str
+    outlook: Outlook | None = None
 
     def __str__(self) -> str:
         return self.headline
@@ -292,6 +302,7 @@ class BatchDetails:
     degraded: Mapping[str, int] = field(default_factory=dict)
     fit: Mapping[str, Any] | None = None
     origin: str | None = None
+    size_words: str | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from .answers import Summary, Trace
+from .answers import Certificate, Summary, Trace
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -109,12 +109,21 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
     ]
     if certificate is not None:
         bounds = f"{certificate.lower:.4g} to {certificate.upper:.4g}"
-        improvement = f"at most {certificate.regret_bound:.3g} {summary.unit}".rstrip()
         facts.append(("recommended", f"{certificate.key}: {certificate.mean:.4g} ({bounds})"))
-        facts.append(("improvement", f"{improvement} with another candidate"))
+        facts.append(("left to gain", _left_to_gain(summary, certificate)))
+    if summary.outlook is not None:
+        facts.append(("advice", f"{summary.outlook.advice.do}: {summary.outlook.advice.why}"))
     if summary.finished:
         facts.append(("finished", f"its stopping rule is met: {summary.finished}"))
     return facts
+
+
+def _left_to_gain(summary: Summary, certificate: Certificate) -> str:
+    if summary.outlook is None:
+        return f"at most {certificate.regret_bound:.3g} {summary.unit}".rstrip()
+    gain = summary.outlook.remaining_gain
+    most = f"{gain.upper:.3g} {'percentage points' if summary.unit == '%' else summary.unit}".rstrip()
+    return f"{gain.expected:.3g} expected, at most {most} (95 %)"
 
 
 def plural(count: int, singular: str, several: str | None = None) -> str:

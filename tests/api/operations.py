@@ -71,6 +71,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     },
     "GET /v1/studies/{study}/summary": {},
     "GET /v1/studies/{study}/certificate": {},
+    "GET /v1/studies/{study}/diagnostics": {},
     "GET /v1/studies/{study}/trace": {},
     "POST /v1/studies/{study}/verify": {},
     "GET /v1/studies/{study}/events": {},

@@ -93,6 +93,16 @@ def test_sizes_are_those_asked_for_within_the_studys_limits(lab: Lab, mode: str)
     problem(lab.ask("e", min_size=3, max_size=2), 422, "invalid-input")
 
 
+def test_an_ask_without_a_size_fills_a_bench_and_says_why(lab: Lab) -> None:
+    lab.begin().work(1)
+    batch = lab.batch("a")
+    assert (batch["size"], batch["ended"]) == (5, "size")
+    assert batch["size_words"].startswith("5 measurements, a usual round; the last promises ")
+    exact = lab.batch("b", min_size=3, max_size=3)
+    assert (exact["ended"], exact["size_words"]) == ("size", "3 measurements, as asked for.")
+    assert lab.batch("c", min_size=6)["size"] >= 6
+
+
 def test_candidates_that_are_switched_off_are_never_suggested(lab: Lab) -> None:
     lab.begin(repeats="never")
     off = {f"DMF-{temperature}" for temperature in range(20, 100, 10)}

@@ -7,10 +7,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.domain.batches import BatchSize, Inclusion
+from app.domain.batches import Inclusion
 from app.engine import Ask, EngineSettings, Selection, State, choose, measure, start
 from app.engine.kernels import Gaussian
-from app.modelling.composing import NO_TERMS, Composed, Grouping, Terms, compose
+from app.modelling.composing import NO_TERMS, Grouping, Terms, compose
 
 A = 9  # candidates: 512 subsets
 
@@ -21,14 +21,14 @@ def state_of(seed: int) -> State:
     return measure(state, [0, 1], rng.normal(size=2))
 
 
-def once_each(state: State, size: BatchSize, chosen_before: int) -> Selection:
+def once_each(state: State, ask: Ask) -> Selection:
     """The engine's choice of candidates that nobody has on the bench; it never ends a batch by its rule."""
     limit = (state.pending == 0).astype(np.int64)
-    return choose(state, Ask(1, size.most, size.most, limit=limit, chosen_before=chosen_before))
+    return choose(state, replace(ask, min_size=ask.max_size, limit=limit))
 
 
-def composed(state: State, size: BatchSize, terms: Terms) -> Composed:
-    return compose(once_each, state, size, terms, state.mean + np.sqrt(state.leverage))
+def composed(state: State, least: int, most: int, terms: Terms) -> Selection:
+    return compose(once_each, state, Ask(1, least, most), terms, state.mean + np.sqrt(state.leverage))
 
 
 def fits(terms: Terms, picks: tuple[int, ...]) -> bool:
@@ -75,7 +75,7 @@ def any_terms(draw: st.DrawFn) -> Terms:
 @given(seed=st.integers(0, 50), terms=any_terms(), least=st.integers(1, 5), more=st.integers(0, 3))
 @settings(deadline=None, max_examples=150)
 def test_no_term_is_ever_violated(seed: int, terms: Terms, least: int, more: int) -> None:
-    picks = tuple(composed(state_of(seed), BatchSize(least, least + more), terms).selection.picks.tolist())
+    picks = tuple(composed(state_of(seed), least, least + more, terms).picks.tolist())
     assert len(set(picks)) == len(picks) <= least + more
     assert fits(terms, picks)
 
@@ -94,7 +94,7 @@ def test_with_one_column_a_batch_is_too_small_only_if_it_must_be(
 ) -> None:
     limited = () if per is None else (Grouping("c", column, per),)
     terms = Terms(where=where, at_most=(Grouping("c", column, most),), per=limited)
-    size = len(composed(state_of(seed), BatchSize(least, least), terms).selection.picks)
+    size = len(composed(state_of(seed), least, least, terms).picks)
     possible = any(fits(terms, picks) for picks in combinations(range(A), least))
     assert size == least if possible else size < least
 
@@ -102,14 +102,14 @@ def test_with_one_column_a_batch_is_too_small_only_if_it_must_be(
 @given(seed=st.integers(0, 50), column=codes, least=st.integers(1, 5))
 @settings(deadline=None, max_examples=80)
 def test_the_shared_value_is_the_one_that_promises_most(seed: int, column: np.ndarray, least: int) -> None:
-    state, size = state_of(seed), BatchSize(least, least)
-    selection = composed(state, size, replace(NO_TERMS, same=column)).selection
+    state = state_of(seed)
+    selection = composed(state, least, least, replace(NO_TERMS, same=column))
     best = float(state.mean[state.measured].max())
 
     def promised(batch: Selection) -> tuple[bool, float]:
         return len(batch.picks) == least, float(np.maximum(batch.ucb - best, 0).sum())
 
-    rivals = [composed(state, size, Terms(where=column == value)).selection for value in np.unique(column)]
+    rivals = [composed(state, least, least, Terms(where=column == value)) for value in np.unique(column)]
     full, gain = promised(selection)
     assert all((full, gain + 1e-9) >= promised(rival) for rival in rivals)
 
@@ -118,7 +118,7 @@ def test_the_shared_value_is_the_one_that_promises_most(seed: int, column: np.nd
 @settings(deadline=None, max_examples=40)
 def test_terms_that_exclude_nothing_change_nothing(seed: int, least: int) -> None:
     """One candidate at a time under empty terms gives the batch that the engine chooses in one go."""
-    state, size = state_of(seed), BatchSize(least, least)
+    state = state_of(seed)
     apart = Grouping("c", np.arange(A), 1)
-    one_by_one = composed(state, size, Terms(at_most=(replace(apart, most=A),), per=(apart,)))
-    assert one_by_one.selection.picks.tolist() == composed(state, size, NO_TERMS).selection.picks.tolist()
+    one_by_one = composed(state, least, least, Terms(at_most=(replace(apart, most=A),), per=(apart,)))
+    assert one_by_one.picks.tolist() == composed(state, least, least, NO_TERMS).picks.tolist()

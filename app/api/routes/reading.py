@@ -10,6 +10,7 @@ from app.api.dependencies import CanRead, ResourcesDep, RunLong
 from app.api.problems import documented
 from app.api.responses import unless_known
 from app.api.routes import COMMON, OF_A_STUDY
+from app.api.schemas.diagnostics import DiagnosticsOut, diagnostics_out
 from app.api.schemas.reading import (
     CertificateAnswer,
     ReplayedOut,
@@ -24,6 +25,7 @@ from app.api.schemas.reading import (
 )
 from app.api.schemas.shape import Name
 from app.services.use_cases import batches, studies, verification
+from app.services.workflows.diagnose import diagnose_study
 from app.services.workflows.replay import replay
 from app.services.workflows.summarise import summarise
 
@@ -68,6 +70,21 @@ async def read_trace(
     def make() -> TraceOut:
         _, issued = tx.read(batches.list_batches, study, 0, 100_000, None, None)
         return trace_out(summarise(resources, tx, study, None), issued)
+
+    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
+
+
+@router.get(
+    "/diagnostics",
+    summary="Whether to trust the model, and what it has learnt",
+    response_model=DiagnosticsOut,
+    responses=NOT_MODIFIED | MODEL,
+)
+async def read_diagnostics(
+    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong
+) -> Response:
+    def make() -> DiagnosticsOut:
+        return diagnostics_out(diagnose_study(resources, tx, study))
 
     return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
 

@@ -48,7 +48,11 @@ class BatchBrief(Shape):
     size: int = Field(description="Measurements in it, including replicates.")
     created_at: str
     basis_seq: int = Field(description="The part of the ledger it was computed from.")
-    ended: str = Field(description="Why it ended: its rule, the size asked for, or no candidate left.")
+    ended: str = Field(
+        description="Why it ended: rule (of the theory), size (the largest allowed), promise (one more promises too "
+        "little), exhausted (no candidate left)."
+    )
+    size_words: str | None = Field(description="Why it has this size, in words (auto mode).")
     ratio_bound: float | None = Field(description="How far its bounds may have drifted.")
     guaranteed: bool = Field(description="Whether the theory's guarantee covers it.")
     alpha: float
@@ -145,6 +149,7 @@ def _brief(study: Study, batch: Batch) -> dict[str, Any]:
         "created_at": batch.created_at,
         "basis_seq": batch.basis_seq,
         "ended": record.ended,
+        "size_words": record.size_words,
         "ratio_bound": record.ratio_bound,
         "guaranteed": record.guaranteed,
         "alpha": record.alpha,

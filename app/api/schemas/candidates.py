@@ -43,8 +43,10 @@ class PredictionOut(Shape):
 
     mean: float
     std: float
-    lower: float = Field(description="It is at least this, with the confidence of the certificate.")
-    upper: float = Field(description="It is at most this, with the confidence of the certificate.")
+    lower: float = Field(
+        description="At least this: with 95 % probability (auto mode), or with the certificate's confidence (theory)."
+    )
+    upper: float = Field(description="At most this, likewise.")
     counts: int = Field(description="How often it was measured.")
     pending: int = Field(description="Measurements that are pending.")
 

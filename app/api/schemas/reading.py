@@ -8,6 +8,7 @@ from pydantic import Field
 from app.api.schemas.batches import BatchBrief, batch_brief
 from app.api.schemas.shape import Origin, Shape
 from app.domain.batches import Batch
+from app.domain.predictions import Outlook, difference_in_words
 from app.domain.studies import Direction, StudyState
 from app.services.use_cases.events import ListedEntry, describe
 from app.services.use_cases.verification import Verification
@@ -45,8 +46,37 @@ class CertificateOut(Shape):
     assumptions: tuple[str, ...]
 
 
-class CertificateAnswer(Shape):
-    certificate: CertificateOut | None = Field(description="Null while nothing is measured.")
+class RemainingGainOut(Shape):
+    """How much better than the recommended candidate the best one on the list is."""
+
+    expected: float
+    upper: float = Field(description="With 95 % probability it is at most this.")
+
+
+class NextBatchOut(Shape):
+    chance: float = Field(description="That the next batch holds a candidate better than the recommended one.")
+    gain: float = Field(description="By how much its best is expected to be better; 0 where it is not.")
+
+
+class AdviceOut(Shape):
+    do: Literal["ask", "wait for results", "stop"]
+    why: str
+
+
+class OutlookOut(Shape):
+    """What is left to gain, by the fitted model."""
+
+    remaining_gain: RemainingGainOut | None = Field(description="Null while nothing is measured, and in theory mode.")
+    chance_best_is_measured: float | None
+    next_batch: NextBatchOut | None
+    candidates_still_possible: int | None = Field(
+        description="Candidates with a chance of at least 1 % to be better than the recommended one, and that one."
+    )
+    advice: AdviceOut | None
+
+
+class CertificateAnswer(OutlookOut):
+    certificate: CertificateOut | None = Field(description="The bound of the theory. Null while nothing is measured.")
     stop: bool
     rule: str | None = Field(description="The stop rule that is met.")
     words: str
@@ -82,6 +112,7 @@ class SummaryOut(Shape):
     best_observed: BestObservedOut | None
     best_predicted: BestPredictedOut | None
     certificate: CertificateOut | None
+    outlook: OutlookOut | None
     open_batches: tuple[OpenBatchOut, ...]
     headline: str
 
@@ -157,6 +188,7 @@ def summary_out(summary: StudySummary) -> SummaryOut:
         best_observed=_best_observed(summary),
         best_predicted=_best_predicted(summary),
         certificate=_certificate(summary),
+        outlook=None if summary.outlook is None else OutlookOut.model_validate(summary.outlook),
         open_batches=tuple(
             OpenBatchOut(
                 number=open_batch.batch.number,
@@ -173,7 +205,9 @@ def summary_out(summary: StudySummary) -> SummaryOut:
 
 
 def certificate_out(summary: StudySummary) -> CertificateAnswer:
+    outlook = dict.fromkeys(OutlookOut.model_fields) if summary.outlook is None else vars(summary.outlook)
     return CertificateAnswer(
+        **outlook,
         certificate=_certificate(summary),
         stop=summary.finished is not None,
         rule=summary.finished,
@@ -229,15 +263,28 @@ def _certificate(summary: StudySummary) -> CertificateOut | None:
 
 def _headline(summary: StudySummary) -> str:
     unit = f" {summary.ledger.configuration.objective.unit}".rstrip()
-    best, certificate = _best_observed(summary), _certificate(summary)
+    best, certificate, outlook = _best_observed(summary), _certificate(summary), summary.outlook
     if best is None:
         return "Nothing has been measured yet."
     headline = f"Best so far: {best.key}, {best.mean:.4g}{unit}."
     if certificate is None:
         return headline
-    basis = "By the fitted model, with" if certificate.estimate else "With"
     reference = "" if certificate.key == best.key else f" than {certificate.key}"
+    if outlook is None:
+        bound = f"{difference_in_words(certificate.regret_bound, unit)} better{reference}"
+        return f"{headline} With {certificate.confidence:.0%} confidence nothing on the list is more than {bound}."
+    return f"{headline} {_left_to_gain(outlook, unit, reference)}"
+
+
+def _left_to_gain(outlook: Outlook, unit: str, reference: str) -> str:
+    """What is left to gain, and how many candidates still matter."""
+    if outlook.candidates_still_possible == 1:
+        return "No other candidate is likely to be better."
+    left, most = (
+        difference_in_words(gain, unit) for gain in (outlook.remaining_gain.expected, outlook.remaining_gain.upper)
+    )
+    others = outlook.candidates_still_possible - 1
     return (
-        f"{headline} {basis} {certificate.confidence:.0%} confidence nothing on the list is more than "
-        f"{certificate.regret_bound:.3g}{unit} better{reference}."
+        f"The best on the list is expected to be {left} better{reference}, and with 95 % probability at most {most};"
+        f" {others:,} other {'candidate' if others == 1 else 'candidates'} can still be better."
     )

@@ -13,6 +13,7 @@ from app.domain.clock import stamp
 from app.domain.studies import Configuration, Direction, Stop, Study, StudyState, Theory
 
 Positive = Annotated[float, Field(gt=0)]
+Noise = Annotated[float, Field(gt=0, le=limits.MOST_NOISE)]
 Hours = Annotated[float, Field(gt=0, le=limits.MOST_OVERDUE_HOURS)]
 Repeats = Literal["auto", "allowed", "never"] | Annotated[int, Field(ge=1, le=limits.MOST_REPEATS)]
 
@@ -81,9 +82,11 @@ class ChangeableSettings(Request):
         examples=[["in_stock = true"]],
     )
     repeats: Repeats = Field(default="auto", description="How often one candidate may be measured.")
-    noise: Literal["auto", "none"] = Field(
+    noise: Literal["auto", "none"] | Noise = Field(
         default="auto",
-        description="none: the same candidate always gives the same value; auto: judged from the results.",
+        description="none: the same candidate always gives the same value; a number: the standard deviation of a "
+        "measurement, in your unit; auto: judged from the results.",
+        examples=[1.5],
     )
     stop: StopRule = Field(default=StopRule(), description="When to stop asking.")
     overdue_hours: Hours | None = Field(default=None, description="When a suggestion counts as overdue.")

@@ -16,6 +16,7 @@ from app.cli.remote import KeyOption, Url
 from nextbatch import Batch, Client, Study, SyncConnection
 
 NAME = "demo-reactions"
+BENCH = 8  # measurements that the simulated technician can do at once
 
 
 def demo(
@@ -59,7 +60,7 @@ def _run(study: Study[SyncConnection], budget: int, pace: float) -> None:
     screen = Screen(f"{study.details.candidates} simulated reactions", budget)
     with Live(screen, console=console, refresh_per_second=12):
         while (remaining := budget - len(screen.best_so_far)) > 0:
-            batch = study.ask(worker="demo", max_size=remaining)
+            batch = study.ask(worker="demo", max_size=min(remaining, BENCH))
             screen.start(batch)
             _measure(batch, screen, pace)
 

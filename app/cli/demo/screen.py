@@ -29,9 +29,8 @@ class Screen:
 
     def start(self, batch: Batch[Any]) -> None:
         self.batch, self.values = batch, {}
-        depends = "its result" if batch.size == 1 else "their results"
-        why = f": further choices depend on {depends}" if batch.details.ended == "rule" else ""
-        self.caption = f"Batch {batch.number}, {plural(batch.size, 'measurement')}{why}."
+        why = batch.details.size_words or f"{plural(batch.size, 'measurement')}."
+        self.caption = f"Batch {batch.number}: {why}"
 
     def add(self, suggestion: str, key: str, values: list[float]) -> None:
         self.values[suggestion] = values

@@ -10,60 +10,74 @@ engine for the rest.
     if model is None or needs_refit(model, observed):
         model = fit(X, encoding.layout, observed, "maximize", previous=model)
         state = state_for(X, model, observed, options, seed)
-    limit = limits_for(observed, state.pending, options, is_noisy(model, observed, options))
+    limit = limits_for(state, observed, options, is_noisy(observed, options))
     ask = Ask(number, q, q, alpha=alpha_for(model, options), limit=limit)
-    batch = fill_cells_then_choose(choose, state, ask, cells, seed)
+    batch = next_batch(choose, state, observed, options, ask, cells, seed)
 
 Notation as in `app.engine`; values in model units are standardised, and higher is better. Reading order: columns,
-encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; space_filling, acquisition.
+encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; options, space_filling, replication,
+acquisition, batch_size, recommendation, predictive, outlook,
+diagnostics.
 """
 
-from app.engine.auto.acquisition import (
-    AutoOptions,
-    Goal,
-    alpha_for,
-    is_noisy,
-    limits_for,
-    recommended,
-    settings_for,
-    state_for,
-    sums_for,
-)
+from app.engine.auto.acquisition import alpha_for, next_batch, settings_for, state_for, sums_for
+from app.engine.auto.batch_size import BENCH, SizedSelection, choose_worthwhile
 from app.engine.auto.columns import FeatureColumn, Layout, LevelCodes, Override, Scaling
+from app.engine.auto.diagnostics import LeaveOneOut, importances, leave_one_out, predictive_at
 from app.engine.auto.encoding import Encoding, learn_encoding, most_levels
 from app.engine.auto.fitting import FittedModel, fit, needs_refit
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Observed
+from app.engine.auto.options import AutoOptions, Goal
+from app.engine.auto.outlook import contenders, draw_jointly, expected_up_to, gains_over, still_possible
+from app.engine.auto.predictive import Predictive, integrated
+from app.engine.auto.recommendation import recommended
+from app.engine.auto.replication import is_noisy, limits_for
 from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, first_batch
 from app.engine.auto.warnings import TableWarning, table_warnings
 
 __all__ = [
+    "BENCH",
     "AutoOptions",
     "Encoding",
     "FeatureColumn",
     "FittedModel",
     "Goal",
     "Layout",
+    "LeaveOneOut",
     "LevelCodes",
     "ObjectiveDirection",
     "ObjectiveTransform",
     "Observed",
     "Override",
+    "Predictive",
     "Scaling",
+    "SizedSelection",
     "TableWarning",
     "alpha_for",
     "cell_count",
+    "choose_worthwhile",
+    "contenders",
+    "draw_jointly",
+    "expected_up_to",
     "fill_cells_then_choose",
     "first_batch",
     "fit",
+    "gains_over",
+    "importances",
+    "integrated",
     "is_noisy",
     "learn_encoding",
+    "leave_one_out",
     "limits_for",
     "most_levels",
     "needs_refit",
+    "next_batch",
+    "predictive_at",
     "recommended",
     "settings_for",
     "state_for",
+    "still_possible",
     "sums_for",
     "table_warnings",
 ]

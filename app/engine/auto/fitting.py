@@ -62,6 +62,12 @@ class FittedModel:
     distinct: int
     """How many candidates these were of."""
 
+    def lengthscales(self, layout: Layout) -> dict[int, float]:
+        """The fitted lengthscale of every encoded column that has one: the last of theta before log λ."""
+        others = layout.others
+        fitted = self.theta[len(self.theta) - 1 - len(others) : -1]
+        return {q: math.exp(u) for q, u in zip(others, fitted, strict=True)}
+
     def describe(self) -> dict[str, Any]:
         """Plain JSON with a version; `FittedModel.build` is the inverse."""
         plain = {**self.__dict__, "theta": list(self.theta)}
@@ -86,15 +92,16 @@ def fit(
     observed: Observed,
     direction: ObjectiveDirection,
     previous: FittedModel | None = None,
+    noise: float | None = None,
 ) -> FittedModel:
     """The model for these measurements, at least one; the search starts at the previous optimum and at the mode of
-    the prior."""
+    the prior. `noise` is the standard deviation of a measurement in the user's units, where it is known."""
     if observed.size == 0:
         raise ValueError("a fit needs at least one measurement")
     objective = ObjectiveTransform.learn(observed.values, direction)
     y = grouped(X, observed, objective)
     name, form = form_for(layout)
-    posterior = Posterior(form, y)
+    posterior = Posterior(form, y, None if noise is None else objective.noise_variance(observed.values, noise))
     starts = [posterior.prior_mode]
     if previous is not None and previous.form == name and len(previous.theta) == len(posterior.prior_mode):
         starts.insert(0, np.array(previous.theta))
@@ -120,9 +127,10 @@ class Mode:
 class Posterior:
     """log p(y | theta) + log p(theta) over theta = (the form's, log λ)."""
 
-    def __init__(self, form: Form, y: Grouped) -> None:
+    def __init__(self, form: Form, y: Grouped, lam: float | None = None) -> None:
+        """With `lam`, the noise variance is known and stays as it is."""
         self._evaluate, self._y = form.on(y.X), y
-        priors: tuple[Prior, ...] = (*form.priors, NOISE)
+        priors: tuple[Prior, ...] = (*form.priors, NOISE if lam is None else NOISE.fixed_at(lam))
         self.prior_mode = np.array([prior.mode for prior in priors])
         self.bounds = [prior.bounds for prior in priors]
         self._priors: list[tuple[Prior, slice]] = []

@@ -110,6 +110,12 @@ class ObjectiveTransform:
         at, width = np.asarray(mean, dtype=float), np.asarray(std, dtype=float)
         return np.abs(self.to_user(at + width) / 2 - self.to_user(at - width) / 2)
 
+    def noise_variance(self, values: FloatArray, noise: float) -> float:
+        """The variance in model units of measurements around `values` whose standard deviation is `noise` for the user:
+        a step of that size to either side, squared and averaged."""
+        above, below = self.to_model(values + noise), self.to_model(values - noise)
+        return float(np.mean(((above - below) / 2) ** 2))
+
     def regret_to_user(self, lower: float, upper: float) -> float:
         """How far apart two bounds in model units, lower ≤ upper, are for the user."""
         with np.errstate(over="ignore"):

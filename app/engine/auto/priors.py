@@ -1,7 +1,7 @@
 """Prior densities of positive hyperparameters, as functions of their logarithm u; constants are left out."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -73,6 +73,11 @@ class LogNormal:
         z = (u - self.centre) / self.width
         return -z * z / 2 - u, -z / self.width - 1
 
+    def fixed_at(self, value: float) -> "LogNormal":
+        """The same prior of a value that is known; it stays between the same bounds."""
+        known = min(max(value, self.smallest), self.largest)
+        return replace(self, smallest=known, largest=known)
+
     @property
     def mode(self) -> float:
         """centre − width²."""
@@ -106,7 +111,7 @@ class Odds:
         return self.centre - 6, self.centre + 6
 
 
-NOISE = LogNormal(-4.0, 1.0, 1e-4, 2.0)
+NOISE = LogNormal(-2.5, 1.5, 1e-4, 2.0)
 """Of the noise variance, in units of the variance of the objective."""
 
 AMPLITUDE = LogNormal(1.0, 1.0, 1e-2, 1e2)

@@ -7,6 +7,7 @@ are filled.
 """
 
 from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from app.engine.lifecycle import expect
 from app.engine.settings import rng_at
 from app.engine.state import State
 from app.engine.time_limit import check_time
+
+PickReason = Literal["space_filling", "noise_probes", "remeasured"]
+"""Why the first picks of a batch were chosen before the model chose; named as in `Selection`."""
 
 LLOYD_ROUNDS = 25
 MOST_ROWS = 20_000
@@ -53,7 +57,14 @@ def fill_cells_then_choose(choose: Choose, state: State, ask: Ask, cells: int, s
     picks = empty_cell_centres(state, cells, seed)[: ask.max_size]
     if len(picks) == 0:
         return choose(state, ask)
-    filled = Selection(picks, "size", np.zeros(len(picks)), space_filling=len(picks))
+    return choose_after(picks, "space_filling", choose, state, ask)
+
+
+def choose_after(picks: IndexArray, reason: PickReason, choose: Choose, state: State, ask: Ask) -> Selection:
+    """The picks, at most as many as asked for, then what `choose` chooses; `reason` counts the picks in the result."""
+    picks = picks[: ask.max_size]
+    counted: dict[str, Any] = {reason: len(picks)}
+    filled = Selection(picks, "size", np.zeros(len(picks)), **counted)
     if len(picks) == ask.max_size:
         return replace(filled, alpha=ask.alpha or 0.0)
     rest = choose(expect(state, picks), _rest_of(ask, picks))
@@ -62,7 +73,7 @@ def fill_cells_then_choose(choose: Choose, state: State, ask: Ask, cells: int, s
         picks=np.concatenate((picks, rest.picks)),
         ucb=np.concatenate((filled.ucb, rest.ucb)),
         guaranteed=False,
-        space_filling=len(picks),
+        **counted,
     )
 
 

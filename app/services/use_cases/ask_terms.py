@@ -17,6 +17,7 @@ from app.domain.candidates import Column
 from app.domain.errors import Finding, Invalid
 from app.domain.studies import Configuration, Study
 from app.modelling.composing import Grouping, Terms
+from app.modelling.drafting import default_size
 from app.modelling.ledger_state import LedgerState
 from app.services.filters import FilteredTable
 from app.services.resources import Resources
@@ -61,9 +62,9 @@ def size_of(configuration: Configuration, request: AskRequest) -> BatchSize:
     if wells is not None and wells > configuration.max_batch:
         message = f"The study's `max_batch` is {configuration.max_batch}. Raise it, or use fewer wells."
         raise _refusal("sizes", message, "/composition/wells")
-    most = min(request.max_size or wells or configuration.max_batch, wells or configuration.max_batch)
-    most = min(most, configuration.max_batch)
     fixed = sum(inclusion.replicates for inclusion in request.include)
+    default = max(default_size(configuration).most, request.min_size or 1, fixed)
+    most = min(request.max_size or wells or default, wells or configuration.max_batch, configuration.max_batch)
     if fixed > most:
         message = f"The included candidates need {fixed} measurements, and the batch has at most {most}."
         raise _refusal("sizes", message, "/include")

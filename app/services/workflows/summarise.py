@@ -11,7 +11,7 @@ from app.domain.access import Actor
 from app.domain.batches import Batch
 from app.domain.clock import ago, now
 from app.domain.errors import Finding, Invalid
-from app.domain.predictions import BestObserved, BestPredicted, Certificate, Insight
+from app.domain.predictions import BestObserved, BestPredicted, Certificate, Insight, Outlook
 from app.domain.studies import Direction, Study
 from app.modelling.ledger_state import LedgerState
 from app.modelling.predicting import Predictions
@@ -39,6 +39,7 @@ class StudySummary:
     best_observed: BestObserved | None
     best_predicted: BestPredicted | None
     certificate: Certificate | None
+    outlook: Outlook | None
     keys: Mapping[int, str]  # of the candidates named above
     open_batches: tuple[OpenBatch, ...]
 
@@ -66,6 +67,7 @@ def summarise(resources: Resources, tx: ReadTransactions, name: str, as_of: int 
         best_observed=observed,
         best_predicted=insight.best_predicted,
         certificate=insight.certificate,
+        outlook=insight.outlook,
         keys=tx.read(_read_keys, resources, study, sorted(numbers)),
         open_batches=tx.read(_read_open_batches, study, state),
     )

@@ -12,14 +12,13 @@ from app.engine.auto import (
     Observed,
     alpha_for,
     cell_count,
-    fill_cells_then_choose,
     first_batch,
     fit,
     is_noisy,
     learn_encoding,
     limits_for,
     needs_refit,
-    recommended,
+    next_batch,
     settings_for,
     state_for,
     sums_for,
@@ -27,28 +26,13 @@ from app.engine.auto import (
 from tests.engine.problems import nothing_known
 
 
-def test_what_is_known_exactly_is_not_measured_again() -> None:
-    observed, pending = Observed.of(4, [0, 1, 1], [1.0, 2, 3]), np.array([0, 0, 1, 0])
-    assert limits_for(observed, pending, AutoOptions(), noisy=False).tolist() == [0, 0, 0, 1]
-    assert limits_for(observed, pending, AutoOptions(), noisy=True).tolist() == [1, 0, 1, 1]
-    assert limits_for(observed, pending, AutoOptions.of("production"), noisy=True).min() > 10**9
-
-
-@pytest.mark.parametrize(
-    ("values", "said", "noisy"),
-    [([1.0, 2, 2], None, False), ([1.0, 2, 3], None, True), ([1.0, 2, 3], False, False), ([1.0, 2, 2], True, True)],
-)
-def test_noise_is_what_the_user_says_or_what_repeats_show(values: list[float], said: bool | None, noisy: bool) -> None:
-    assert is_noisy(None, Observed.of(4, [0, 1, 1], values), AutoOptions(noisy=said)) is noisy
-
-
 def test_goals_are_presets_that_can_be_changed() -> None:
     assert AutoOptions.of("explore").multiplier > AutoOptions.of("best").multiplier
     assert AutoOptions.of("production").repeats is None
     assert AutoOptions.of("best", multiplier=1.0).multiplier == 1.0
     assert AutoOptions.of(**AutoOptions.of("explore", noisy=True).describe()) == AutoOptions.of("explore", noisy=True)
-    for wrong in ({"goal": "fame"}, {"goal": "best", "speed": 3}, {"goal": "best", "repeats": 0}):
-        with pytest.raises(ValueError, match=r"unknown|required"):
+    for wrong in ({"goal": "fame"}, {"goal": "best", "speed": 3}, {"goal": "best", "repeats": 0}, {"noise": 0.0}):
+        with pytest.raises(ValueError, match=r"unknown|required|positive"):
             AutoOptions.of(**wrong)
 
 
@@ -72,10 +56,9 @@ def run(seed: int, batches: int = 5) -> tuple[FloatArray, list[int]]:
         if model is None or needs_refit(model, observed):
             model = fit(X, encoding.layout, observed, "minimize", model)
         state = state_for(X, model, observed, options, seed)
-        limit = limits_for(observed, state.pending, options, is_noisy(model, observed, options))
-        batch = fill_cells_then_choose(
-            choose, state, Ask(number, 4, 4, alpha=alpha_for(model, options), limit=limit), cells, seed
-        )
+        limit = limits_for(state, observed, options, is_noisy(observed, options))
+        ask = Ask(number, 4, 4, alpha=alpha_for(model, options), limit=limit)
+        batch = next_batch(choose, state, observed, options, ask, cells, seed)
         picks += batch.picks.tolist()
     return y, picks
 
@@ -118,22 +101,6 @@ def test_few_measurements_are_all_in_the_dictionary() -> None:
     observed = Observed.of(8, [0, 3, 5], [1.0, 2, 0])
     model = fit(X, Layout.of_numbers(1), observed, "maximize")
     assert sorted(state_for(X, model, observed, AutoOptions(), 0).S) == [0, 3, 5]
-
-
-def test_the_best_value_is_recommended_without_noise_and_the_best_mean_with_it() -> None:
-    """Two candidates that look alike gave 1.2 and 0, two others 1 and 1; nobody measured the last one."""
-    X = np.array([[0.0], [0.0], [1.0], [1.0], [2.0]])
-    observed = Observed.of(5, [0, 1, 2, 3], [1.2, 0.0, 1.0, 1.0])
-    model = fit(X, Layout.of_numbers(1), observed, "maximize")
-    state = state_for(X, model, observed, AutoOptions(), seed=0)
-
-    def best(noisy: bool, among: list[int]) -> int | None:
-        return recommended(state, model, observed, noisy, np.array(among))
-
-    assert best(False, [0, 1, 2, 3, 4]) == 0
-    assert best(True, [0, 1, 2, 3, 4]) in (2, 3)
-    assert best(False, [1, 3, 4]) == 3
-    assert best(True, [4]) is None
 
 
 def test_the_model_is_exact_as_long_as_that_is_affordable() -> None:

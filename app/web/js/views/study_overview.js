@@ -197,11 +197,14 @@ export function overview(root, first) {
   return { update };
 }
 
+const ADVICE = { ask: "Go on.", "wait for results": "Wait for results.", stop: "You can stop." };
+
 function sentence(summary) {
-  const { best_observed: best, certificate: sure } = summary;
+  const { best_observed: best, certificate: sure, outlook } = summary;
   const [before, after] = split(summary.headline, best.key);
   return [
     h("p.best", before, h("b", best.key), after),
+    outlook && h("p", h("b", ADVICE[outlook.advice.do]), ` ${outlook.advice.why}`),
     sure &&
       h(
         "details.small.quiet",
@@ -223,15 +226,29 @@ function split(text, key) {
 }
 
 function statistics(summary) {
-  const { counts, best_predicted: predicted, certificate: sure, unit } = summary;
+  const { counts, best_predicted: predicted, certificate: sure, outlook, unit } = summary;
+  const difference = (value) => withUnit(number(value, 3), unit === "%" ? "percentage points" : unit);
   const stat = (label, value, detail) =>
     h(".stat", h("span.quiet.small", label), h("strong.number", value), h("span.quiet.small.clip", detail ?? ""));
   return [
+    outlook &&
+      stat(
+        "Left to gain",
+        difference(outlook.remaining_gain.expected),
+        `at most ${number(outlook.remaining_gain.upper, 3)} with 95 % probability`,
+      ),
+    outlook &&
+      stat(
+        "Best is already measured",
+        `${Math.round(outlook.chance_best_is_measured * 100)} %`,
+        `${count(outlook.candidates_still_possible)} candidates can still be the best`,
+      ),
     sure &&
+      !outlook &&
       stat(
         "Possible improvement",
-        `≤ ${withUnit(number(sure.regret_bound, 3), unit)}`,
-        `${Math.round(sure.confidence * 100)} % confidence${sure.estimate ? ", estimate" : ""}`,
+        `≤ ${difference(sure.regret_bound)}`,
+        `${Math.round(sure.confidence * 100)} % confidence`,
       ),
     predicted && stat("Predicted best", measured(predicted.mean, predicted.std, unit), h("span.key", predicted.key)),
     stat(

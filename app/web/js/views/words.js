@@ -7,6 +7,7 @@ const ENDED = {
   rule: "the next choice needs these results",
   size: "the size requested",
   exhausted: "no candidates left",
+  promise: "one more would promise little",
 };
 const FINISHED = {
   observations: "it has as many results as planned",

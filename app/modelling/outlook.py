@@ -1,0 +1,93 @@
+"""What is left to gain, and whether to go on: by joint draws of the candidates' values from the fitted model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.domain.predictions import Advice, NextBatch, Outlook, RemainingGain, difference_in_words
+from app.engine.auto import contenders, draw_jointly, expected_up_to, gains_over, integrated, still_possible
+from app.modelling.drafting import choose_batch, default_size
+from app.modelling.model import Model
+
+CONFIDENCE = 0.95
+FEWEST_RESULTS = 20
+"""Before this many results, the model is too young to advise stopping: its bounds then fail too often."""
+
+NEGLIGIBLE = 0.05
+"""Less than this share of the range of the results is not worth looking for, unless the study states its own bound."""
+
+
+def outlook_of(model: Model, recommended: int) -> Outlook | None:
+    """What is left to gain over the recommended candidate; None in theory mode and before the first result."""
+    if model.fit is None or not model.observed.size:
+        return None
+    state, student = model.state, integrated(model.state, model.fit, model.observed)
+    picks = np.unique(choose_batch(model, default_size(model.ledger.configuration)).selection.picks)
+    numbers = contenders(state, student, np.append(picks, recommended))
+    seed = model.ledger.configuration.seed
+    draws = draw_jointly(state, student, numbers, seed, model.observed.size)
+    values = model.objective.sign * model.to_user(draws.values)  # higher is better in either direction
+    row = int(np.searchsorted(numbers, recommended))
+    gains = gains_over(values, np.arange(len(numbers)), row)
+    next_gains = gains_over(values, np.searchsorted(numbers, picks), row)
+    measured = state.counts[numbers[values.argmax(axis=0)]] > 0
+    upper = float(np.quantile(gains, CONFIDENCE))
+    remaining = RemainingGain(expected_up_to(upper, gains), upper)
+    next_batch = NextBatch(float((next_gains > 0).mean()), expected_up_to(upper, next_gains))
+    return Outlook(
+        remaining_gain=remaining,
+        chance_best_is_measured=float(measured.mean()),
+        next_batch=next_batch,
+        candidates_still_possible=still_possible(state, student, recommended),
+        advice=advice(Standing.of(model, len(picks)), remaining, next_batch),
+    )
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What advice depends on besides the outlook."""
+
+    results: int
+    pending: int
+    choices: int  # in the next batch
+    tolerance: float  # gains up to this are negligible
+    stated: bool  # the study states the tolerance
+    unit: str
+
+    @classmethod
+    def of(cls, model: Model, choices: int) -> "Standing":
+        stop, unit = model.ledger.configuration.stop, model.ledger.configuration.objective.unit
+        width = float(np.ptp(model.observed.values / 2)) * 2
+        return cls(
+            results=model.observed.size,
+            pending=int(model.state.pending.sum()),
+            choices=choices,
+            tolerance=NEGLIGIBLE * width if stop.regret_bound is None else stop.regret_bound,
+            stated=stop.regret_bound is not None,
+            unit=unit,
+        )
+
+
+def advice(standing: Standing, remaining: RemainingGain, next_batch: NextBatch) -> Advice:
+    """Whether to ask for more, to wait for what is being measured, or to stop."""
+    left = difference_in_words(remaining.upper, standing.unit)
+    enough = standing.results >= FEWEST_RESULTS
+    if standing.choices == 0 and standing.pending == 0:
+        return Advice("stop", "Every available candidate has been measured.")
+    if enough and remaining.upper <= standing.tolerance:
+        tolerated = difference_in_words(standing.tolerance, standing.unit)
+        why = "you stated" if standing.stated else f"is {NEGLIGIBLE:.0%} of the range of the results"
+        return Advice("stop", f"With 95 % probability at most {left} are left to gain; {tolerated} {why}.")
+    if standing.pending and standing.pending >= standing.choices:
+        return Advice("wait for results", f"{_results(standing.pending)} pending, and the next choices depend on them.")
+    gain = difference_in_words(next_batch.gain, standing.unit)
+    promise = (
+        f"The next batch holds a better candidate with a chance of {next_batch.chance:.0%} (expected gain {gain})."
+    )
+    if enough:
+        return Advice("ask", promise)
+    return Advice("ask", f"{promise} Stopping is not advised before {FEWEST_RESULTS} results.")
+
+
+def _results(count: int) -> str:
+    return "1 result is" if count == 1 else f"{count} results are"

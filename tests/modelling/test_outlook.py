@@ -1,0 +1,78 @@
+"""What is left to gain, in the user's units, and the advice that follows from it."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.predictions import NextBatch, RemainingGain, difference_in_words
+from app.domain.studies import Direction, Limits
+from app.modelling.outlook import FEWEST_RESULTS, Standing, advice, outlook_of
+from app.modelling.predicting import Predictor
+from tests.modelling.test_predicting import model_of
+
+STANDING = Standing(results=40, pending=0, choices=5, tolerance=1.0, stated=False, unit="%")
+SMALL, LARGE = RemainingGain(0.1, 0.9), RemainingGain(2.0, 9.0)
+NEXT = NextBatch(0.4, 1.5)
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_an_outlook_is_consistent_and_the_same_when_computed_again(direction: Direction) -> None:
+    model = model_of(direction=direction)
+    recommended = Predictor(model).certificate().recommended
+    outlook = outlook_of(model, recommended)
+    assert outlook == outlook_of(model, recommended)
+    assert 0 <= outlook.next_batch.gain <= outlook.remaining_gain.expected <= outlook.remaining_gain.upper
+    assert 0 <= outlook.chance_best_is_measured <= 1
+    assert 1 <= outlook.candidates_still_possible <= len(model.state.X)
+    assert outlook.advice.do == "ask"
+
+
+@pytest.mark.parametrize(
+    ("direction", "limits"), [(Direction.MAXIMIZE, (None, 95.0)), (Direction.MINIMIZE, (5.0, None))]
+)
+def test_nothing_can_be_gained_beyond_a_limit(direction: Direction, limits: tuple[float | None, float | None]) -> None:
+    model, free = model_of(Limits(*limits), direction), model_of(direction=direction)
+    recommended = Predictor(model).certificate().recommended
+    value = model.objective.to_user(model.state.mean)[recommended]
+    most = limits[1] - value if direction is Direction.MAXIMIZE else value - limits[0]
+    assert outlook_of(model, recommended).remaining_gain.upper <= max(0.0, most) + 5.0  # the value itself is uncertain
+    cut, uncut = (outlook_of(of, recommended).remaining_gain for of in (model, free))
+    assert cut.expected <= uncut.expected
+    assert cut.upper <= uncut.upper
+
+
+def test_before_the_first_result_and_in_theory_mode_there_is_no_outlook() -> None:
+    assert outlook_of(replace(model_of(), fit=None), 0) is None
+
+
+def test_stop_is_advised_when_little_is_left_and_never_before_twenty_results() -> None:
+    assert advice(STANDING, SMALL, NEXT).do == "stop"
+    assert "0.9 percentage points" in advice(STANDING, SMALL, NEXT).why
+    assert advice(STANDING, LARGE, NEXT).do == "ask"
+    for results in range(FEWEST_RESULTS):
+        young = advice(replace(STANDING, results=results), SMALL, NEXT)
+        assert young.do == "ask"
+        assert "20 results" in young.why
+    assert advice(replace(STANDING, results=FEWEST_RESULTS), SMALL, NEXT).do == "stop"
+
+
+def test_the_study_may_state_what_is_negligible() -> None:
+    stated = replace(STANDING, tolerance=10.0, stated=True)
+    assert advice(stated, LARGE, NEXT).do == "stop"
+    assert "10 percentage points you stated" in advice(stated, LARGE, NEXT).why
+
+
+def test_results_are_waited_for_if_as_many_are_pending_as_would_be_asked_for() -> None:
+    assert advice(replace(STANDING, pending=5), LARGE, NEXT).do == "wait for results"
+    assert advice(replace(STANDING, pending=4), LARGE, NEXT).do == "ask"
+    assert advice(replace(STANDING, pending=1, choices=0), LARGE, NEXT).why.startswith("1 result is pending")
+
+
+def test_a_list_that_is_measured_completely_is_finished() -> None:
+    assert advice(replace(STANDING, results=7, choices=0), LARGE, NEXT).do == "stop"
+
+
+def test_a_difference_of_percentages_is_in_percentage_points() -> None:
+    assert difference_in_words(3.21, "%") == "3.21 percentage points"
+    assert difference_in_words(3.21, "mV") == "3.21 mV"
+    assert difference_in_words(3.21, "") == "3.21"

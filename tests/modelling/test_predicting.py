@@ -1,0 +1,74 @@
+"""What a model says of candidates in the user's units: intervals, bounds and limits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from app.domain.studies import Configuration, Direction, Limits, Objective
+from app.engine.auto import AutoOptions, FeatureColumn, Observed, Predictive, fit, integrated, learn_encoding, state_for
+from app.modelling.ledger_state import LedgerState
+from app.modelling.model import Model
+from app.modelling.predicting import Predictor
+
+A = 50
+
+
+def model_of(limits: Limits | None = None, direction: Direction = Direction.MAXIMIZE, n: int = 12) -> Model:
+    """A yield of up to 99 %, of which n noisy values are known."""
+    rng = np.random.default_rng(1)
+    numbers, codes = np.linspace(0, 1, A)[:, None], np.zeros((A, 0), dtype=np.int32)
+    encoding = learn_encoding([FeatureColumn("t", "number")], numbers, codes)
+    X, measured = encoding.apply(numbers, codes), rng.permutation(A)[:n]
+    values = 50 + 49 * np.sin(9 * numbers[measured, 0]) + 0.1 * rng.standard_normal(n)
+    observed = Observed.of(A, measured, values)
+    fitted = fit(X, encoding.layout, observed, direction.value)
+    ledger = LedgerState(
+        configuration=Configuration(objectives=(Objective("yield", "%", direction, limits),)),
+        candidates=measured.astype("<i4"),
+        values=values,
+        counted=np.ones(n, dtype=bool),
+    )
+    model = Model(ledger, encoding, fitted.objective, state_for(X, fitted, observed, AutoOptions(), 0), fitted)
+    vars(model)["observed"] = observed  # the ledger has no blocks, so it does not know how long the list is
+    return model
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_each_interval_is_the_calibrated_one(direction: Direction) -> None:
+    model = model_of(direction=direction)
+    said, predictive = Predictor(model).predictions(), Predictive(integrated(model.state, model.fit, model.observed))
+    ends = [model.objective.to_user(predictive.location + sign * predictive.half_width(0.95)) for sign in (-1, 1)]
+    np.testing.assert_allclose(said.lower, np.minimum(*ends))
+    np.testing.assert_allclose(said.upper, np.maximum(*ends))
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_the_certificate_of_auto_mode_holds_for_all_candidates_at_once(direction: Direction) -> None:
+    model = model_of(direction=direction)
+    sure, state = Predictor(model).certificate(), model.state
+    z = -float(ndtri(0.05 / (2 * A)))
+    highest = float((state.mean + z * np.sqrt(state.variance)).max())
+    lowest = float(state.mean[sure.recommended] - z * np.sqrt(state.variance[sure.recommended]))
+    assert sure.regret_bound == pytest.approx(abs(np.diff(model.objective.to_user([lowest, highest]))[0]))
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_nothing_is_predicted_beyond_the_limits_of_the_objective(direction: Direction) -> None:
+    free, cut = model_of(direction=direction), model_of(Limits(0.0, 100.0), direction)
+    without, within = Predictor(free), Predictor(cut)
+    for name in ("mean", "lower", "upper"):
+        said, limited = without.predictions().columns()[name], within.predictions().columns()[name]
+        np.testing.assert_allclose(limited, np.clip(said, 0, 100))
+    assert without.predictions().upper.max() > 100
+    assert within.certificate().regret_bound <= 100
+    assert within.certificate().regret_bound < without.certificate().regret_bound
+
+
+def test_a_limit_may_be_on_one_side() -> None:
+    said = Predictor(model_of(Limits(low=0.0))).predictions()
+    assert said.lower.min() == 0
+    assert said.upper.max() > 100
+    unlimited = replace(model_of().ledger.configuration.objective, limits=Limits())
+    assert unlimited.limits == Limits(None, None)
