@@ -31,12 +31,21 @@ TRANSITIONS: dict[StudyState, frozenset[StudyState]] = {
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The lowest and the highest value that a quantity can have; None: no limit on that side."""
+
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class Objective:
     """A named quantity that is to be made as large, or as small, as possible."""
 
     name: str = "value"
     unit: str = ""
     direction: Direction = Direction.MAXIMIZE
+    limits: Limits | None = None
 
 
 @dataclass(frozen=True)
