@@ -37,7 +37,7 @@ from app.domain.observations import Measured
 from app.domain.studies import TRANSITIONS, Configuration, StudyState
 from app.modelling.engine_settings import check_configuration
 from app.services.archives.blocks import Impossible, check_block, check_columns, must
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 
 
 @dataclass
@@ -62,7 +62,7 @@ class _Reported:
     retracted: bool = False
 
 
-def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], most: Limits) -> None:
+def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], most: IntakeLimits) -> None:
     """Raise `Impossible`, naming the event, unless all of it can have happened."""
     story = _Story(arrays, most)
     for entry in entries:
@@ -75,7 +75,7 @@ def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], mos
 class _Story:
     """Follows one ledger from its first event."""
 
-    def __init__(self, arrays: Mapping[str, Array], most: Limits) -> None:
+    def __init__(self, arrays: Mapping[str, Array], most: IntakeLimits) -> None:
         self._arrays, self._most = arrays, most
         self._state: StudyState | None = None
         self._configuration = Configuration()

@@ -8,7 +8,7 @@ import numpy as np
 from app.services.intake.cell_types import TextCells
 from app.services.intake.columns import name_flaw
 from app.services.intake.findings import Findings, refuse
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 
 
 def keys_from_lines(path: Path) -> list[str]:
@@ -30,7 +30,9 @@ def check_key_count(keys: Sequence[str], rows: int, findings: Findings) -> None:
         findings.error("key-count", message)
 
 
-def check_keys(texts: TextCells, column: str | None, first_row: int, limits: Limits, findings: Findings) -> list[str]:
+def check_keys(
+    texts: TextCells, column: str | None, first_row: int, limits: IntakeLimits, findings: Findings
+) -> list[str]:
     """The keys, one per row; a repeated key is an error that names both rows."""
     for flaw, rows in texts.rows_by_flaw(lambda key: name_flaw(key, limits.key_length)).items():
         findings.errors_in_rows(f"key-{flaw.code}", f"The key {flaw.message}", rows + first_row, column)

@@ -11,7 +11,7 @@ from app.domain.errors import CandidatesExist, CandidatesInUse, Conflict, Findin
 from app.domain.events import CandidatesAdded, CandidatesUploaded
 from app.domain.studies import Study
 from app.modelling.engine_settings import model_warnings
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.services.intake.table import CandidateTable
 from app.services.intake.uploads import Upload, read_table
 from app.services.resources import Resources
@@ -177,5 +177,5 @@ def _store_arrays(resources: Resources, table: CandidateTable) -> BlockArrays:
     return candidates.store_arrays(resources.database, _contents(table))
 
 
-def _limits(resources: Resources) -> Limits:
-    return Limits(rows=resources.settings.max_candidates, columns=resources.settings.max_columns)
+def _limits(resources: Resources) -> IntakeLimits:
+    return IntakeLimits(rows=resources.settings.max_candidates, columns=resources.settings.max_columns)
