@@ -10,10 +10,11 @@ from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
 from app.domain.batches import BatchSize, Draft
 from app.domain.errors import Overloaded
-from app.domain.predictions import Insight
-from app.modelling.drafting import draft
+from app.domain.predictions import Front, Insight
+from app.modelling.front_reading import front_of, insight_of, predictions_of
 from app.modelling.model import within
-from app.modelling.predicting import Predictions, Predictor
+from app.modelling.predicting import Predictions
+from app.modelling.several_drafting import draft_batch
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -32,17 +33,22 @@ class LocalCompute:
     def compute_batch(self, basis: LedgerPrefix, size: BatchSize) -> Draft:
         """The next batch of a study, from everything that its ledger says up to `basis`."""
         with within(self.seconds):
-            return draft(self.models.at(basis), size)
+            return draft_batch(self.models.at(basis), size)
 
     def predictions(self, prefix: LedgerPrefix) -> Predictions:
         """What the model says of every candidate."""
         with within(self.seconds):
-            return Predictor(self.models.at(prefix)).predictions()
+            return predictions_of(self.models.at(prefix))
+
+    def front(self, prefix: LedgerPrefix) -> Front:
+        """The front of the study's objectives, measured and expected."""
+        with within(self.seconds):
+            return front_of(self.models.at(prefix))
 
     def insight(self, prefix: LedgerPrefix) -> Insight:
-        """The certificate, and the candidate that the model expects to be best."""
+        """The certificate and the candidate that the model expects to be best, or the front of several objectives."""
         with within(self.seconds):
-            return Predictor(self.models.at(prefix)).insight()
+            return insight_of(self.models.at(prefix))
 
 
 class Jobs:

@@ -15,7 +15,7 @@ from app.domain.batches import BatchRecord, BatchSize, Computation, Draft, Draft
 from app.domain.errors import CandidatesExhausted
 from app.domain.predictions import Fit
 from app.engine import Ask, Selection, algorithm_named, beta, design
-from app.engine.auto import alpha_for, cell_count, fill_cells_then_choose, first_batch, is_noisy, limits_for
+from app.engine.auto import Observed, alpha_for, cell_count, fill_cells_then_choose, first_batch, is_noisy, limits_for
 from app.modelling.engine_settings import auto_options
 from app.modelling.explaining import Explainer
 from app.modelling.model import Model
@@ -27,7 +27,7 @@ MODEL_FREE = frozenset({"uniform"})
 def draft(model: Model, size: BatchSize) -> Draft:
     """The next batch: a pure function of the model and the size, apart from the seconds it took."""
     started = perf_counter()
-    batch = _first(model, size) if not model.observed.size else _next(model, size)
+    batch = first_selection(model, size) if not model.observed.size else _next(model, size)
     if not len(batch.picks):
         raise CandidatesExhausted
     predictor = Predictor(model)
@@ -61,16 +61,16 @@ def build() -> str:
     return "; ".join(part.strip() for part in parts)[:200]
 
 
-def _first(model: Model, size: BatchSize) -> Selection:
+def first_selection(model: Model, size: BatchSize) -> Selection:
     """Nothing is measured yet: spread out, by the features alone (auto) or by the model's uncertainty (theory)."""
     configuration, state = model.ledger.configuration, model.state
-    count = min(max(_cells(model), size.least), size.most)
-    ask = Ask(_number(model), count, count, limit=_limit(model))
+    count = min(max(cells_of(model), size.least), size.most)
+    ask = Ask(batch_number(model), count, count, limit=choice_limit(model))
     if configuration.algorithm in MODEL_FREE:
         return algorithm_named(configuration.algorithm).choose(state, ask)
     if configuration.theory is not None:
         return design(state, ask)
-    picks = first_batch(state, count, _cells(model), configuration.seed)
+    picks = first_batch(state, count, cells_of(model), configuration.seed)
     return Selection(picks, "size" if len(picks) == count else "exhausted", np.zeros(len(picks)))
 
 
@@ -79,31 +79,35 @@ def _next(model: Model, size: BatchSize) -> Selection:
     configuration = model.ledger.configuration
     choose = algorithm_named(configuration.algorithm).choose
     if model.fit is None or configuration.algorithm in MODEL_FREE:
-        return choose(model.state, Ask(_number(model), size.least, size.most, limit=_limit(model)))
+        return choose(model.state, Ask(batch_number(model), size.least, size.most, limit=choice_limit(model)))
     alpha = alpha_for(model.fit, auto_options(configuration))
-    ask = Ask(_number(model), size.least, size.most, alpha, _limit(model))
-    return fill_cells_then_choose(choose, model.state, ask, _cells(model), configuration.seed)
+    ask = Ask(batch_number(model), size.least, size.most, alpha, choice_limit(model))
+    return fill_cells_then_choose(choose, model.state, ask, cells_of(model), configuration.seed)
 
 
-def _number(model: Model) -> int:
+def batch_number(model: Model) -> int:
     """The number that the batch will have; it addresses the randomness."""
     return len(model.ledger.bases) + 1
 
 
-def _cells(model: Model) -> int:
+def cells_of(model: Model) -> int:
     """In how many parts of the list something is measured at the start."""
     return model.ledger.configuration.first_batch or cell_count(model.state.X.shape[1])
 
 
-def _limit(model: Model) -> Array | None:
-    """(A,) how often each candidate may be chosen under the study's repeats policy; None for no limit."""
+def choice_limit(model: Model, observed: Observed | None = None) -> Array | None:
+    """(A,) how often each candidate may be chosen under the study's repeats policy; None for no limit.
+
+    `observed` replaces what the model's own quantity was measured at.
+    """
     configuration, state = model.ledger.configuration, model.state
+    observed = model.observed if observed is None else observed
     repeats = configuration.repeats
     if repeats == "allowed" or (repeats == "auto" and configuration.theory is not None):
         return None
     if repeats == "auto":
         options = auto_options(configuration)
-        return limits_for(model.observed, state.pending, options, is_noisy(model.fit, model.observed, options))
+        return limits_for(observed, state.pending, options, is_noisy(model.fit, observed, options))
     most = 1 if repeats == "never" else int(repeats)
     remaining: Array = np.maximum(most - state.counts - state.pending, 0)
     return remaining
@@ -123,12 +127,12 @@ def _record(model: Model, predictor: Predictor, batch: Selection) -> BatchRecord
         ratio_bound=float(batch.ratio_bound) if math.isfinite(batch.ratio_bound) else None,
         regret_bound=certificate.regret_bound if certificate else None,
         degraded=dict(batch.degraded),
-        fit=_fit_record(model),
+        fit=fit_record(model),
         best=predictor.best_predicted(),
     )
 
 
-def _fit_record(model: Model) -> Fit | None:
+def fit_record(model: Model) -> Fit | None:
     if model.fit is None:
         return None
     description = model.fit.describe()

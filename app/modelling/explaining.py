@@ -19,7 +19,7 @@ FIRST_BATCH = Explanation(
     "Part of the first batch, which is spread over the whole list so that there is something to learn from.",
     exploration=1.0,
 )
-_WIDE_START = "To begin widely: nothing has been measured in this part of the list."
+WIDE_START = "To begin widely: nothing has been measured in this part of the list."
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Explainer:
         exploration = width / (width + above) if width + above > 0 else 1.0
         nearest = self._nearest(candidate)
         return Explanation(
-            words=_WIDE_START if wide_start else _words(exploration, nearest),
+            words=WIDE_START if wide_start else in_words(exploration, nearest),
             exploration=exploration,
             mean=float(self.predictor.mean[candidate]),
             std=float(self.predictor.std[candidate]),
@@ -88,7 +88,7 @@ class Explainer:
         return tuple(Neighbour(int(others[i]), float(similarity[i])) for i in order)
 
 
-def _words(exploration: float, nearest: tuple[Neighbour, ...]) -> str:
+def in_words(exploration: float, nearest: tuple[Neighbour, ...]) -> str:
     share = f"{exploration:.0%} exploration"
     if exploration > 0.66:
         purpose = f"Mostly to learn ({share}): little is known about this part of the list"

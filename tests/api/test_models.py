@@ -63,6 +63,7 @@ def busy(lab: Lab, resources: Resources, request: pytest.FixtureRequest) -> Lab:
     lab.correct(2, 0.7)
     lab.batch("other", max_size=3)
     lab.report(candidate="MeOH-50", value=0.3)
+    lab.report(candidate="DMF-90", failed={"reason": "explodes", "retry": False})
     resources.snapshots.close()
     save(resources)
     return lab

@@ -12,11 +12,13 @@ from app.api.responses import unless_known
 from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.reading import (
     CertificateAnswer,
+    FrontOut,
     ReplayedOut,
     SummaryOut,
     TraceOut,
     VerifiedOut,
     certificate_out,
+    front_out,
     replayed_out,
     summary_out,
     trace_out,
@@ -25,7 +27,7 @@ from app.api.schemas.reading import (
 from app.api.schemas.shape import Name
 from app.services.use_cases import batches, events, studies
 from app.services.workflows.replay import replay
-from app.services.workflows.summarise import summarise
+from app.services.workflows.summarise import read_front, summarise
 
 router = APIRouter(
     prefix="/v1/studies/{study}", tags=["reading"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
@@ -57,6 +59,21 @@ async def read_certificate(
 ) -> Response:
     def make() -> CertificateAnswer:
         return certificate_out(summarise(resources, tx, study, as_of))
+
+    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
+
+
+@router.get(
+    "/front",
+    summary="The best compromises between several objectives, measured and expected",
+    response_model=FrontOut,
+    responses=NOT_MODIFIED | MODEL,
+)
+async def read_study_front(
+    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong, as_of: AsOf = None
+) -> Response:
+    def make() -> FrontOut:
+        return front_out(read_front(resources, tx, study, as_of))
 
     return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
 

@@ -7,10 +7,11 @@ from pydantic import Field
 from app.api.schemas.batches import BatchBrief, batch_brief
 from app.api.schemas.shape import Origin, Shape
 from app.domain.batches import Batch
+from app.domain.predictions import FrontPoint
 from app.domain.studies import Direction, StudyState
 from app.services.use_cases.events import ListedEntry, Verification, describe
 from app.services.workflows.replay import Replay
-from app.services.workflows.summarise import StudySummary, progress
+from app.services.workflows.summarise import KeyedFront, StudySummary, hypervolumes, progress
 
 
 class BestObservedOut(Shape):
@@ -43,6 +44,34 @@ class CertificateOut(Shape):
     assumptions: tuple[str, ...]
 
 
+class FrontPointOut(Shape):
+    key: str
+    candidate: int
+    values: dict[str, float] = Field(description="Measured means, or what the models expect, by quantity.")
+    measurements: int
+    std: dict[str, float] = Field(description="Of the expected values.")
+    chance: float | None = Field(description="Chance of being on the front.")
+    feasible: float | None = Field(description="Chance of meeting the constraints.")
+
+
+class FrontOut(Shape):
+    """The candidates of which no other is at least as good in every objective and better in one.
+
+    It holds only candidates that meet the constraints.
+    """
+
+    measured: tuple[FrontPointOut, ...]
+    expected: tuple[FrontPointOut, ...] = Field(description="By the models' expectations, at most 200.")
+    hypervolume: float | None = Field(description="That the measured front dominates, above the reference.")
+    reference: dict[str, float] = Field(description="As stated, else a little worse than the worst of the front.")
+    possible: int | None = Field(description="Candidates that can still be on the front.")
+    gap: float | None = Field(description="Hypervolume that can still be gained at most; null if it would take long.")
+    confidence: float | None
+    estimate: bool = Field(description="True in auto mode: the models were fitted, so it is no guarantee.")
+    feasible: int | None = Field(description="Measured candidates that meet the constraints.")
+    words: str
+
+
 class CertificateAnswer(Shape):
     certificate: CertificateOut | None = Field(description="Null while nothing is measured.")
     stop: bool
@@ -68,6 +97,13 @@ class CountsOut(Shape):
     pending: int = Field(description="Measurements that are pending.")
 
 
+class QuantityOut(Shape):
+    name: str
+    unit: str
+    direction: Direction | None = Field(description="Null if only a constraint names it.")
+    measured: int = Field(description="Results with a value of it.")
+
+
 class SummaryOut(Shape):
     name: str
     seq: int
@@ -82,6 +118,8 @@ class SummaryOut(Shape):
     certificate: CertificateOut | None
     open_batches: tuple[OpenBatchOut, ...]
     headline: str
+    quantities: tuple[QuantityOut, ...] = Field(description="Everything that is measured.")
+    front: FrontOut | None = Field(description="Of several objectives, or with constraints.")
 
 
 class PointOut(Shape):
@@ -91,9 +129,17 @@ class PointOut(Shape):
     best: float
 
 
+class VolumeOut(Shape):
+    observation: int
+    hypervolume: float
+
+
 class TraceOut(Shape):
     batches: tuple[BatchBrief, ...]
     progress: tuple[PointOut, ...] = Field(description="Values in the order of reporting and the best so far, thinned.")
+    hypervolume: tuple[VolumeOut, ...] = Field(
+        description="With several objectives: what the measured front dominated after each result, thinned."
+    )
 
 
 class EventOut(Shape):
@@ -157,6 +203,31 @@ def summary_out(summary: StudySummary) -> SummaryOut:
             for open_batch in summary.open_batches
         ),
         headline=_headline(summary),
+        quantities=_quantities(summary),
+        front=None if summary.front is None else front_out(summary.front),
+    )
+
+
+def front_out(keyed: KeyedFront) -> FrontOut:
+    def points(found: Sequence[FrontPoint]) -> tuple[FrontPointOut, ...]:
+        return tuple(FrontPointOut(**vars(point), key=keyed.keys[point.candidate]) for point in found)
+
+    front = keyed.front
+    shown = vars(front) | {"measured": points(front.measured), "expected": points(front.expected)}
+    return FrontOut(**shown, words=_front_in_words(keyed))
+
+
+def _quantities(summary: StudySummary) -> tuple[QuantityOut, ...]:
+    ledger = summary.ledger
+    directions = {objective.name: objective.direction for objective in ledger.configuration.objectives}
+    return tuple(
+        QuantityOut(
+            name=quantity.name,
+            unit=quantity.unit,
+            direction=directions.get(quantity.name),
+            measured=ledger.of(quantity).observations,
+        )
+        for quantity in ledger.configuration.quantities
     )
 
 
@@ -171,7 +242,9 @@ def certificate_out(summary: StudySummary) -> CertificateAnswer:
 
 def trace_out(summary: StudySummary, batches: Sequence[Batch]) -> TraceOut:
     points = tuple(PointOut.model_validate(point) for point in progress(summary.ledger))
-    return TraceOut(batches=tuple(batch_brief(summary.study, batch) for batch in batches), progress=points)
+    volumes = tuple(VolumeOut.model_validate(point) for point in hypervolumes(summary.ledger))
+    briefs = tuple(batch_brief(summary.study, batch) for batch in batches)
+    return TraceOut(batches=briefs, progress=points, hypervolume=volumes)
 
 
 def event_out(listed: ListedEntry) -> EventOut:
@@ -215,7 +288,28 @@ def _certificate(summary: StudySummary) -> CertificateOut | None:
     return CertificateOut(**vars(certificate), key=summary.keys[certificate.recommended])
 
 
+def _front_in_words(keyed: KeyedFront) -> str:
+    front = keyed.front
+    if not keyed.ledger.observations:
+        return "Nothing has been measured yet."
+    one = len(keyed.ledger.configuration.objectives) == 1
+    if not front.measured:
+        return "No candidate with all its values measured meets the constraints yet."
+    best = ", ".join(keyed.keys[point.candidate] for point in front.measured[:3])
+    more = f" and {len(front.measured) - 3} more" if len(front.measured) > 3 else ""
+    words = (
+        f"Best so far among those that meet the constraints: {best}{more}." if one else f"On the front: {best}{more}."
+    )
+    if front.possible is None:
+        return words
+    basis = "By the fitted models" if front.estimate else f"With {front.confidence:.0%} confidence"
+    others = "candidate can" if front.possible == 1 else "candidates can"
+    return f"{words} {basis}, {front.possible:,} {others} still be {'the best' if one else 'on it'}."
+
+
 def _headline(summary: StudySummary) -> str:
+    if summary.front is not None:
+        return _front_in_words(summary.front)
     unit = f" {summary.ledger.configuration.objective.unit}".rstrip()
     best, certificate = _best_observed(summary), _certificate(summary)
     if best is None:
