@@ -57,6 +57,10 @@ class Posterior:
     upper: float
     counts: int
     pending: int
+    quantities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    feasible: float | None = None
+    success: float | None = None
+    on_front: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -91,11 +95,14 @@ class Why:
     gain: float | None
     nearest: tuple[Neighbour, ...]
     words: str
+    quantities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    feasible: float | None = None
+    success: float | None = None
 
 
 @dataclass(frozen=True)
 class ReportedValue:
-    """What became of one reported value: `status` is recorded, duplicate, failed or abandoned."""
+    """What became of one report: `status` is recorded, completed, duplicate, failed or abandoned."""
 
     status: str
     observation: int | None
@@ -104,6 +111,7 @@ class ReportedValue:
     replicate: int | None
     value: float | None = None
     row: int | None = None
+    values: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -119,13 +127,13 @@ class Reported:
 
 @dataclass(frozen=True)
 class Observation:
-    """One version of one measured value."""
+    """One version of one measurement; `value` is that of the first objective, `values` has every quantity by name."""
 
     observation: int
     version: int
     state: str
     key: str
-    value: float
+    value: float | None
     suggestion: str | None
     replicate: int | None
     ref: str | None
@@ -137,6 +145,8 @@ class Observation:
     recorded_at: datetime
     seq: int
     origin: str | None = None
+    values: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,6 +187,46 @@ class Certificate:
     confidence: float
     estimate: bool
     assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A candidate of a front, with measured means or expected values by quantity."""
+
+    key: str
+    values: Mapping[str, float]
+    measurements: int
+    std: Mapping[str, float] = field(default_factory=dict)
+    chance: float | None = None
+    feasible: float | None = None
+
+
+@dataclass(frozen=True)
+class Front:
+    """The best compromises between the objectives; `possible` candidates can still be among them."""
+
+    measured: tuple[FrontPoint, ...]
+    expected: tuple[FrontPoint, ...]
+    hypervolume: float | None
+    reference: Mapping[str, float]
+    possible: int | None
+    gap: float | None
+    confidence: float | None
+    estimate: bool
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that a study measures; `direction` is None if only a constraint names it."""
+
+    name: str
+    unit: str
+    direction: str | None
+    measured: int
 
 
 @dataclass(frozen=True)
@@ -233,6 +283,8 @@ class Summary:
     certificate: Certificate | None
     open_batches: tuple[OpenBatch, ...]
     headline: str
+    quantities: tuple[Quantity, ...] = ()
+    front: Front | None = None
 
     def __str__(self) -> str:
         return self.headline
@@ -260,6 +312,7 @@ class BatchDetails:
     build: str
     degraded: Mapping[str, int] = field(default_factory=dict)
     fit: Mapping[str, Any] | None = None
+    fits: Mapping[str, Any] = field(default_factory=dict)
     origin: str | None = None
 
 
@@ -273,11 +326,20 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Volume:
+    """The hypervolume of the front after an observation."""
+
+    observation: int
+    hypervolume: float
+
+
+@dataclass(frozen=True)
 class Trace:
     """The course of a study, batch by batch and value by value (thinned if there are many)."""
 
     batches: tuple[BatchDetails, ...]
     progress: tuple[Point, ...]
+    hypervolume: tuple[Volume, ...] = ()
 
 
 @dataclass(frozen=True)

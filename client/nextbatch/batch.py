@@ -13,7 +13,10 @@ from ._sync_and_async import ConnectionT, Handle, sync_and_async
 from .answers import BatchDetails, Reported, Value, Why
 from .display import batch_html, batch_text
 
-Measured: TypeAlias = float | Iterable[float]
+Quantities: TypeAlias = Mapping[str, "float | Mapping[str, float]"]
+"""Values by quantity: `{"yield": 83.1, "purity": {"value": 97.2, "std": 0.3}}`."""
+
+Measured: TypeAlias = float | Quantities | Iterable["float | Quantities"]
 
 
 class Remarks(TypedDict, total=False):
@@ -49,7 +52,10 @@ class Suggestion(Handle[ConnectionT]):
 
     @sync_and_async
     async def report(self, value: Measured, **remarks: Unpack[Remarks]) -> Reported:
-        """Report what was measured: a number, or a list of numbers if there are several replicates.
+        """Report what was measured: a number, or a list if there are several replicates.
+
+        With several quantities, name the values: `report({"yield": 83.1, "purity": 97})`. Those that are missing can be
+        reported later in the same way.
 
         >>> suggestion.report(0.83, note="slightly yellow").recorded
         1
@@ -116,7 +122,7 @@ class Batch(Handle[ConnectionT], Generic[ConnectionT]):
 
     @sync_and_async
     async def report(self, values: Mapping[str, Measured]) -> Reported:
-        """Report several at once, by key: a number, or a list of numbers for replicates. All or nothing.
+        """Report several at once, by key: what `Suggestion.report` takes. All or nothing.
 
         >>> batch = study.ask(worker="bench-3", max_size=2)
         >>> batch.report({suggestion.key: [0.7] * suggestion.replicates for suggestion in batch}).stored
@@ -152,6 +158,13 @@ class Batch(Handle[ConnectionT], Generic[ConnectionT]):
 
 
 def _measured(value: Measured) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return {"values": _by_quantity(value)}
     if isinstance(value, Iterable):
-        return {"values": [float(number) for number in value]}
+        replicates = [_by_quantity(outcome) if isinstance(outcome, Mapping) else float(outcome) for outcome in value]
+        return {"replicates": replicates}
     return {"value": float(value)}
+
+
+def _by_quantity(values: Quantities) -> dict[str, Any]:
+    return {name: dict(value) if isinstance(value, Mapping) else float(value) for name, value in values.items()}
