@@ -14,6 +14,7 @@ from ._connection import AsyncConnection, SyncConnection
 from ._events import Events
 from ._progress import Progress
 from ._retries import Retries
+from ._settings import Constraint, Objective
 from .answers import (
     BatchDetails,
     Best,
@@ -69,6 +70,7 @@ __all__ = [
     "Client",
     "Column",
     "Conflict",
+    "Constraint",
     "Corrected",
     "Event",
     "Events",
@@ -80,6 +82,7 @@ __all__ = [
     "Key",
     "NextbatchError",
     "NotFound",
+    "Objective",
     "ObjectiveFailed",
     "Observation",
     "Overview",
