@@ -23,8 +23,6 @@ from .answers import (
     Column,
     Corrected,
     Event,
-    Front,
-    FrontPoint,
     Key,
     Observation,
     Posterior,
@@ -55,6 +53,7 @@ from .errors import (
     Unavailable,
     Unreachable,
 )
+from .fronts import Front, FrontPoint
 from .study import Study
 
 __version__ = "0.1.0"

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .errors import Finding
+from .fronts import Front, Quantity, Volume
 
 Value = float | bool | str | None
 
@@ -190,46 +191,6 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class FrontPoint:
-    """A candidate of a front, with measured means or expected values by quantity."""
-
-    key: str
-    values: Mapping[str, float]
-    measurements: int
-    std: Mapping[str, float] = field(default_factory=dict)
-    chance: float | None = None
-    feasible: float | None = None
-
-
-@dataclass(frozen=True)
-class Front:
-    """The best compromises between the objectives; `possible` candidates can still be among them."""
-
-    measured: tuple[FrontPoint, ...]
-    expected: tuple[FrontPoint, ...]
-    hypervolume: float | None
-    reference: Mapping[str, float]
-    possible: int | None
-    gap: float | None
-    confidence: float | None
-    estimate: bool
-    words: str
-
-    def __str__(self) -> str:
-        return self.words
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """Something that a study measures; `direction` is None if only a constraint names it."""
-
-    name: str
-    unit: str
-    direction: str | None
-    measured: int
-
-
-@dataclass(frozen=True)
 class Verdict:
     """The certificate (None before the first result), whether to stop, and both in words."""
 
@@ -323,14 +284,6 @@ class Point:
     observation: int
     value: float
     best: float
-
-
-@dataclass(frozen=True)
-class Volume:
-    """The hypervolume of the front after an observation."""
-
-    observation: int
-    hypervolume: float
 
 
 @dataclass(frozen=True)

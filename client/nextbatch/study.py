@@ -15,10 +15,11 @@ from ._study.candidates import Candidates
 from ._study.ledger import Ledger
 from ._study.observations import Observations
 from ._sync_and_async import ConnectionT, sync_and_async
-from .answers import Best, Front, StudyDetails, Summary, Trace, Verdict
+from .answers import Best, StudyDetails, Summary, Trace, Verdict
 from .batch import Batch
 from .display import Overview
 from .errors import Conflict
+from .fronts import Front
 
 _NOTHING_LEFT_TO_ASK = {"study-finished", "candidates-exhausted"}
 
