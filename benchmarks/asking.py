@@ -19,7 +19,7 @@ from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
 from app.domain.batches import BatchSize
 from app.main import create_app
-from app.modelling.drafting import draft
+from app.modelling.several_drafting import draft_batch
 from app.services.resources import Resources
 from app.services.workflows import ask, ask_basis
 from app.settings import Settings
@@ -131,7 +131,7 @@ def _split(folder: Path, study: str) -> Figures:
         with (
             patch.object(ask, "read_basis", timed("read", ask_basis.read_basis)),
             patch.object(Models, "at", timed("model", Models.at)),
-            patch.object(local, "draft", timed("choice", draft)),
+            patch.object(local, "draft_batch", timed("choice", draft_batch)),
             patch.object(ask, "_issue", timed("commit", ask._issue)),  # noqa: SLF001
         ):
             wanted = {"worker": "split", "min_size": BATCH, "max_size": BATCH, "wait": 600}

@@ -11,14 +11,15 @@ from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
 from app.domain.batches import BatchSize, Draft
 from app.domain.diagnoses import Diagnoses
-from app.domain.predictions import Insight
+from app.domain.predictions import Front, Insight
 from app.fair_threads import FairThreads, Job
 from app.modelling.composing import NO_TERMS, Terms
 from app.modelling.diagnosing import diagnose
-from app.modelling.drafting import draft
-from app.modelling.model import within
+from app.modelling.front_reading import front_of, insight_of, predictions_of
+from app.modelling.model import Model, within
 from app.modelling.outlook import outlook_of
 from app.modelling.predicting import Predictions, Predictor
+from app.modelling.several_drafting import draft_batch
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,19 +38,24 @@ class LocalCompute:
     def compute_batch(self, basis: LedgerPrefix, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
         """The next batch of a study, from everything that its ledger says up to `basis`."""
         with within(self.seconds):
-            return draft(self.models.at(basis), size, terms)
+            return draft_batch(self.models.at(basis), size, terms)
 
     def predictions(self, prefix: LedgerPrefix) -> Predictions:
         """What the model says of every candidate."""
         with within(self.seconds):
-            return Predictor(self.models.at(prefix)).predictions()
+            return predictions_of(self.models.at(prefix))
+
+    def front(self, prefix: LedgerPrefix) -> Front:
+        """The front of the study's objectives, measured and expected."""
+        with within(self.seconds):
+            return front_of(self.models.at(prefix))
 
     def insight(self, prefix: LedgerPrefix) -> Insight:
-        """The certificate, the candidate that the model expects to be best, and what is left to gain."""
+        """The certificate, the candidate that the model expects to be best, and what is left to gain; or the front."""
         with within(self.seconds):
             model = self.models.at(prefix)
-            insight = Predictor(model).insight()
-            if insight.certificate is None:
+            insight = insight_of(model)
+            if insight.certificate is None or not isinstance(model, Model):
                 return insight
             return replace(insight, outlook=outlook_of(model, insight.certificate.recommended))
 
@@ -57,6 +63,8 @@ class LocalCompute:
         """Whether to trust the model, and what it has learnt."""
         with within(self.seconds):
             model = self.models.at(prefix)
+            if not isinstance(model, Model):
+                return Diagnoses()
             certificate = Predictor(model).certificate()
             return Diagnoses() if certificate is None else diagnose(model, certificate.recommended)
 

@@ -11,7 +11,8 @@ from app.domain.candidates import CandidateBlock
 from app.domain.errors import NoCandidates
 from app.domain.events import Basis
 from app.modelling.ledger_state import LedgerState, fold
-from app.modelling.model import Model, advance
+from app.modelling.model import Model
+from app.modelling.study_model import StudyModel, advance_study
 from app.storage import ledger
 from app.storage.array_cache import ArrayCache
 from app.storage.blobs import DamagedBlob
@@ -29,12 +30,12 @@ class Models:
         self._states = states
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._models: OrderedDict[str, Model] = OrderedDict()
+        self._models: OrderedDict[str, StudyModel] = OrderedDict()
         self._lock = Lock()  # guards the book-keeping
         self._turns: defaultdict[int, Lock] = defaultdict(Lock)  # saves work; nothing depends on it
         self._unsaved: defaultdict[int, float] = defaultdict(float)  # study → seconds of computing since the last save
 
-    def at(self, prefix: LedgerPrefix) -> Model:
+    def at(self, prefix: LedgerPrefix) -> StudyModel:
         """The model after a prefix of a ledger."""
         model = self._cached(prefix.head)
         if model is None:
@@ -48,7 +49,9 @@ class Models:
 
     def save(self, prefix: LedgerPrefix) -> None:
         """Save the model after a prefix for the next process."""
-        snapshots.save(self._database, prefix.study_id, self.at(prefix))
+        model = self.at(prefix)
+        if isinstance(model, Model):
+            snapshots.save(self._database, prefix.study_id, model)
         self._unsaved.pop(prefix.study_id, None)
 
     def clear(self) -> None:
@@ -62,17 +65,17 @@ class Models:
         with self._lock:
             return self._turns[study_id]
 
-    def _compute(self, prefix: LedgerPrefix) -> Model:
+    def _compute(self, prefix: LedgerPrefix) -> StudyModel:
         state = self._states.at(prefix)
         if not state.blocks:
             raise NoCandidates
         started = thread_time()
-        model = advance(self._base(prefix.study_id, state), state, self._load_features)
+        model = advance_study(self._base(prefix.study_id, state), state, self._load_features)
         self._keep(model)
         self._unsaved[prefix.study_id] += thread_time() - started
         return model
 
-    def _base(self, study_id: int, state: LedgerState) -> Model | None:
+    def _base(self, study_id: int, state: LedgerState) -> StudyModel | None:
         """The model that the last batch was computed with, from the nearest earlier one that still exists."""
         model, missing = self._nearest(study_id, state.bases)
         if not missing:
@@ -83,16 +86,16 @@ class Models:
         try:
             for basis in missing:
                 before = fold(before, [entry for entry in entries if before.seq < entry.seq <= basis.seq])
-                model = advance(model, before, self._load_features)
+                model = advance_study(model, before, self._load_features)
         finally:  # a computation that ran out of time is continued from here by the next one
             if model is not None:
                 self._keep(model)
         return model
 
-    def _nearest(self, study_id: int, bases: tuple[Basis, ...]) -> tuple[Model | None, tuple[Basis, ...]]:
+    def _nearest(self, study_id: int, bases: tuple[Basis, ...]) -> tuple[StudyModel | None, tuple[Basis, ...]]:
         """The model of the newest basis that still exists, and the bases after it."""
         for position in reversed(range(len(bases))):
-            model = self._cached(bases[position].hash) or self._load(study_id, bases[position].hash)
+            model: StudyModel | None = self._cached(bases[position].hash) or self._load(study_id, bases[position].hash)
             if model is not None:
                 return model, bases[position + 1 :]
         return None, bases
@@ -114,14 +117,14 @@ class Models:
             numbers = self._arrays.load(connection, block.arrays.numbers)
             return numbers, self._arrays.load(connection, block.arrays.codes)
 
-    def _cached(self, head: str) -> Model | None:
+    def _cached(self, head: str) -> StudyModel | None:
         with self._lock:
             model = self._models.get(head)
             if model is not None:
                 self._models.move_to_end(head)
             return model
 
-    def _keep(self, model: Model) -> None:
+    def _keep(self, model: StudyModel) -> None:
         with self._lock:
             before = self._models.pop(model.ledger.head, None)
             self._models[model.ledger.head] = model

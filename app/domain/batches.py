@@ -88,8 +88,20 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
+class Expectation:
+    """What the model of one quantity expects of a candidate, and the optimistic value."""
+
+    mean: float
+    std: float
+    ucb: float
+
+
+@dataclass(frozen=True)
 class Explanation:
-    """Why a candidate was suggested. The numbers are None before anything has been measured."""
+    """Why a candidate was suggested. The numbers are None before anything has been measured.
+
+    Where a study has several quantities, the numbers are those of its first objective.
+    """
 
     words: str
     exploration: float  # share of the choice that is owed to uncertainty
@@ -98,6 +110,9 @@ class Explanation:
     ucb: float | None = None
     gain: float | None = None  # expected improvement over the best measured candidate
     nearest: tuple[Neighbour, ...] = ()
+    quantities: Mapping[str, Expectation] = field(default_factory=dict)  # of several, by name
+    feasible: float | None = None  # chance that all constraints are met
+    success: float | None = None  # chance that the measurement gives a value
 
 
 @dataclass(frozen=True)
@@ -118,6 +133,7 @@ class BatchRecord:
     prices: Mapping[str, float] = field(default_factory=dict)
     """What each term of the request costs: how much more the batch would promise without it, in the user's unit."""
     size_words: str | None = None  # why it has its size (auto mode)
+    fits: Mapping[str, Fit] = field(default_factory=dict)  # auto mode with several quantities, by name
 
 
 @dataclass(frozen=True)

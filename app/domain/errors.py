@@ -231,7 +231,10 @@ class AlreadyObserved(Conflict):
 
 class ObjectiveMeasured(Conflict):
     code = "objective-measured"
-    detail = "Results are stored under the name of the objective, so it can be renamed only before the first result."
+    detail = (
+        "Results are stored under the names of the measured quantities, so these can be renamed, added or removed only"
+        " before the first result."
+    )
 
 
 class UnreadableEvent(Conflict):

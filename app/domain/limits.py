@@ -94,10 +94,10 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     for name, size in sizes.items():
         optional = name == "first_batch" and size is None
         yield name, optional or 1 <= size <= MOST_MEASUREMENTS, f"Write a number from 1 to {MOST_MEASUREMENTS:,}."
-    for objective in configuration.objectives:
+    if len(configuration.quantities) == 1:
+        objective = configuration.objective
         yield "objective", is_line(objective.name), f"Write one line of at most {LINE_LENGTH} characters."
         yield "unit", is_line(objective.unit), f"Write one line of at most {LINE_LENGTH} characters."
-    yield "objective", len(configuration.objectives) == 1, "A study has exactly one objective."
     yield "description", is_text(configuration.description), f"Write at most {TEXT_LENGTH:,} characters."
     yield "algorithm", is_line(configuration.algorithm), "This is not the name of an algorithm."
     yield "seed", 0 <= configuration.seed < SEEDS, "Write a whole number from 0 to 2⁶³ − 1."
@@ -111,8 +111,9 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     yield "where", few, f"Write at most {MOST_CONDITIONS} conditions such as solvent=DMF."
     yield "columns", _are_settings_of_columns(configuration), "Write a setting of a column, such as scale: log."
     yield "stop", _is_stop(configuration.stop), "Write positive numbers, and a date with a time zone."
-    if configuration.theory is not None:
-        yield "theory", _is_theory(configuration.theory), "A number of the model is outside its limits."
+    theories = [configuration.theory, *(quantity.theory for quantity in configuration.quantities)]
+    for theory in theories:
+        yield "theory", theory is None or _is_theory(theory), "A number of the model is outside its limits."
 
 
 def _are_settings_of_columns(configuration: Configuration) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
 from app.domain.batches import SuggestionId
 
@@ -13,6 +14,13 @@ class Measured:
 
     value: float
     std: float | None = None
+
+
+Outcome: TypeAlias = Mapping[str, Measured]
+"""What one measurement gave, by the name of the quantity; some quantities may come later, or never."""
+
+SOLE = ""
+"""The name that a report gives to the value of a study's only quantity."""
 
 
 class ObservationKind(StrEnum):
@@ -29,7 +37,7 @@ class Observation:
     current: bool
     kind: ObservationKind
     candidate: int
-    values: Mapping[str, Measured]  # by the name of the quantity
+    values: Outcome
     actor: str
     recorded_at: str
     seq: int
@@ -48,7 +56,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Failure:
-    """A measurement that gave no value; without `retry` the candidate is not suggested again."""
+    """A measurement that gave no value. Without `retry` it counts against the candidate, which is switched off."""
 
     reason: str
     retry: bool = True
@@ -62,8 +70,8 @@ class Report:
     candidate: str | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)  # cells of the study's own columns, as written
     mangled: bool = False  # the suggestion's id had become a date, so the key stands in for it
-    values: tuple[float, ...] = ()  # of the study's objective, one per measurement
-    replicate: int | None = None  # which of the requested replicates the first value is
+    outcomes: tuple[Outcome, ...] = ()  # one per measurement
+    replicate: int | None = None  # which of the requested replicates the first outcome is
     failed: Failure | None = None
     abandoned: str | None = None  # why
     measured_at: str | None = None

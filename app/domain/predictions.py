@@ -1,8 +1,18 @@
 """What a study's model says: of one candidate, of the best one, and of how much better any other could be."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class QuantityPrediction:
+    """What the model of one of several quantities says of a candidate."""
+
+    mean: float
+    std: float
+    lower: float
+    upper: float
 
 
 @dataclass(frozen=True)
@@ -15,6 +25,37 @@ class Prediction:
     upper: float
     counts: int  # measurements so far
     pending: int  # measurements that were handed out and not yet reported
+    quantities: Mapping[str, QuantityPrediction] = field(default_factory=dict)  # of several, by name
+    feasible: float | None = None  # chance that all constraints are met
+    success: float | None = None  # chance that a measurement gives a value
+    on_front: bool | None = None  # whether it can still be on the front
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A candidate of a front: its measured means, or what the models expect, by quantity."""
+
+    candidate: int
+    values: Mapping[str, float]
+    measurements: int = 0
+    std: Mapping[str, float] = field(default_factory=dict)
+    chance: float | None = None  # of being on the front
+    feasible: float | None = None  # chance of meeting the constraints
+
+
+@dataclass(frozen=True)
+class Front:
+    """What is known of the front of a study: measured, expected, and how much it can still change."""
+
+    measured: tuple[FrontPoint, ...] = ()
+    expected: tuple[FrontPoint, ...] = ()
+    reference: Mapping[str, float] = field(default_factory=dict)
+    hypervolume: float | None = None  # that the measured front dominates, above the reference
+    possible: int | None = None  # candidates that can still be on the front
+    gap: float | None = None  # hypervolume between what may be reached and what is certain
+    confidence: float | None = None
+    estimate: bool = True  # the models were fitted to the results
+    feasible: int | None = None  # candidates whose measured means meet the constraints
 
 
 @dataclass(frozen=True)
@@ -107,6 +148,7 @@ class Insight:
     certificate: Certificate | None = None
     best_predicted: BestPredicted | None = None
     outlook: Outlook | None = None  # None in theory mode, too
+    front: Front | None = None  # of several quantities
 
 
 def difference_in_words(difference: float, unit: str) -> str:

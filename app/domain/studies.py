@@ -1,7 +1,7 @@
 """A study: one optimisation, its configuration and its life cycle."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from app.domain.errors import ForbiddenTransition, StudyNotActive
 class Direction(StrEnum):
     MAXIMIZE = "maximize"
     MINIMIZE = "minimize"
+    TARGET = "target"
 
 
 class StudyState(StrEnum):
@@ -32,20 +33,18 @@ TRANSITIONS: dict[StudyState, frozenset[StudyState]] = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What a quantity cannot fall below or exceed, such as 0 and 100 for a yield in %; None: no limit on that side."""
+    """The lowest and the highest value that a quantity can have; None: no limit on that side."""
 
     low: float | None = None
     high: float | None = None
 
+    def allow(self, value: float) -> bool:
+        return (self.low is None or self.low <= value) and (self.high is None or value <= self.high)
 
-@dataclass(frozen=True)
-class Objective:
-    """A named quantity that is to be made as large, or as small, as possible."""
-
-    name: str = "value"
-    unit: str = ""
-    direction: Direction = Direction.MAXIMIZE
-    limits: Limits | None = None
+    def __str__(self) -> str:
+        if self.low is not None and self.high is not None:
+            return f"between {self.low:g} and {self.high:g}"
+        return f"at least {self.low:g}" if self.low is not None else f"at most {self.high:g}"
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,33 @@ class Theory:
     confidence: Literal["sharp", "tight", "paper"] = "sharp"
     offset: float = 0.0  # model units are (value − offset) / scale
     scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A named quantity that is to be made as large or as small as possible, or to be brought near a target."""
+
+    name: str = "value"
+    unit: str = ""
+    direction: Direction = Direction.MAXIMIZE
+    limits: Limits | None = None
+    target: float | None = None
+    theory: Theory | None = None  # its own model, where the study's does not suit its unit
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A named quantity that must be within bounds. It may also be an objective; else it is measured for this alone."""
+
+    name: str
+    at_least: float | None = None
+    at_most: float | None = None
+    unit: str = ""
+    limits: Limits | None = None
+    theory: Theory | None = None
+
+    def is_met_by(self, value: float) -> bool:
+        return Limits(self.at_least, self.at_most).allow(value)
 
 
 @dataclass(frozen=True)
@@ -109,12 +135,39 @@ class Configuration(ModelSettings):
     where: tuple[str, ...] = ()  # conditions that every ask adds to its own
     stop: Stop = Stop()
     overdue_hours: float | None = None
+    constraints: tuple[Constraint, ...] = ()
+    prefer: Mapping[str, float] = field(default_factory=dict)  # weights of the objectives; without them, their front
+    reference: Mapping[str, float] = field(default_factory=dict)  # what is too bad to be of interest, by objective
+    failures: Literal["learn"] | None = None  # whether failures tell where nothing can be measured
 
     @property
     def objective(self) -> Objective:
-        """The study's one objective."""
-        [objective] = self.objectives
-        return objective
+        """The first objective; in most studies the only one."""
+        return self.objectives[0]
+
+    @property
+    def quantities(self) -> tuple[Objective, ...]:
+        """Everything that a measurement gives a value of: the objectives, then what only a constraint names."""
+        optimised = {objective.name for objective in self.objectives}
+        return self.objectives + tuple(
+            Objective(constraint.name, constraint.unit, limits=constraint.limits, theory=constraint.theory)
+            for constraint in self.constraints
+            if constraint.name not in optimised
+        )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is one quantity, to be made large or small, and nothing else."""
+        return len(self.objectives) == 1 and not self.constraints and self.objective.target is None
+
+    def of(self, quantity: Objective) -> "Configuration":
+        """The settings of a study of this quantity alone; every quantity gets an equal share of δ."""
+        theory = self.theory and (quantity.theory or self.theory)
+        if theory is not None:
+            theory = replace(theory, delta=theory.delta / len(self.quantities))
+        return replace(
+            self, objectives=(quantity,), theory=theory, constraints=(), prefer={}, reference={}, failures=None
+        )
 
     @property
     def model_settings(self) -> ModelSettings:

@@ -19,6 +19,7 @@ from app.domain.studies import Configuration
 from app.engine import Ask, Selection, State, algorithm_named, alpha, beta, design
 from app.engine.auto import (
     BENCH,
+    Observed,
     SizedSelection,
     alpha_for,
     cell_count,
@@ -209,15 +210,19 @@ def cells_of(model: Model) -> int:
     return model.ledger.configuration.first_batch or cell_count(model.state.X.shape[1])
 
 
-def choice_limit(model: Model, state: State) -> Array | None:
-    """(A,) how often each candidate may be chosen under the study's repeats policy; None for no limit."""
+def choice_limit(model: Model, state: State, observed: Observed | None = None) -> Array | None:
+    """(A,) how often each candidate may be chosen under the study's repeats policy; None for no limit.
+
+    `observed` replaces what the model's own quantity was measured at.
+    """
     configuration = model.ledger.configuration
+    observed = model.observed if observed is None else observed
     repeats = configuration.repeats
     if repeats == "allowed" or (repeats == "auto" and configuration.theory is not None):
         return None
     if repeats == "auto":
         options = auto_options(configuration)
-        return limits_for(state, model.observed, options, is_noisy(model.observed, options))
+        return limits_for(state, observed, options, is_noisy(observed, options))
     most = 1 if repeats == "never" else int(repeats)
     remaining: Array = np.maximum(most - state.counts - state.pending, 0)
     return remaining

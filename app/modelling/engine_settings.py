@@ -9,6 +9,7 @@ from app.arrays import Array
 from app.domain.candidates import Column
 from app.domain.errors import Finding, Invalid, InvalidCandidates
 from app.domain.limits import configuration_findings
+from app.domain.quantities import quantity_findings
 from app.domain.studies import Configuration, Direction, Theory
 from app.engine import ALGORITHMS as ENGINE_ALGORITHMS
 from app.engine import EngineSettings, algorithm_named
@@ -27,7 +28,7 @@ OFFSETS = (-1e150, 1e150)
 
 def check_configuration(configuration: Configuration) -> None:
     """Refuse a configuration outside its limits, or one that the engine cannot work with, before anything is stored."""
-    findings = configuration_findings(configuration)
+    findings = configuration_findings(configuration) + quantity_findings(configuration)
     if findings:
         raise Invalid(findings)
     if configuration.algorithm not in ENGINE_ALGORITHMS:
@@ -36,9 +37,14 @@ def check_configuration(configuration: Configuration) -> None:
         raise Invalid([Finding("sizes", "`min_batch` is larger than `max_batch`.", pointer="/min_batch")])
     if configuration.theory is None:
         return
-    _check_ranges(configuration.theory)
+    for quantity in configuration.quantities:
+        _check_theory(quantity.theory or configuration.theory, configuration)
+
+
+def _check_theory(theory: Theory, configuration: Configuration) -> None:
+    _check_ranges(theory)
     try:
-        theory_settings(configuration.theory, configuration.algorithm, configuration.seed)
+        theory_settings(theory, configuration.algorithm, configuration.seed)
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         message = f"This is not a model: {_reason(error)}."
         raise Invalid([Finding("theory", message, pointer="/theory")]) from error
@@ -115,7 +121,8 @@ def auto_options(configuration: Configuration) -> AutoOptions:
 
 
 def direction_of(configuration: Configuration) -> Literal["maximize", "minimize"]:
-    return "maximize" if configuration.objective.direction is Direction.MAXIMIZE else "minimize"
+    """What the model of the study's first quantity calls good; near a target, larger is as good as smaller."""
+    return "minimize" if configuration.objective.direction is Direction.MINIMIZE else "maximize"
 
 
 def model_warnings(columns: Sequence[Column], numbers: Array, codes: Array) -> tuple[Finding, ...]:

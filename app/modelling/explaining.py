@@ -23,13 +23,13 @@ FIRST_BATCH = Explanation(
 Occasion = Literal["requested", "wide start", "noise probe", "remeasured"]
 """Why a candidate was chosen if the model did not choose it."""
 
-_OCCASIONS: dict[Occasion, str] = {
+OCCASIONS: dict[Occasion, str] = {
     "requested": "You asked for this candidate.",
     "wide start": "To begin widely: nothing has been measured in this part of the list.",
     "noise probe": "Measured once more, to learn by how much a repeated measurement differs.",
     "remeasured": "Measured once more: results are noisy, and a surer value of it is worth more than a new candidate.",
 }
-_REQUESTED = Explanation(_OCCASIONS["requested"], exploration=0.0)
+REQUESTED = Explanation(OCCASIONS["requested"], exploration=0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +43,14 @@ class Explainer:
     def explain(self, candidate: int, occasion: Occasion | None = None) -> Explanation:
         """Why this candidate; with an occasion, it was not the model that chose it."""
         if not self.model.observed.size:
-            return _REQUESTED if occasion == "requested" else FIRST_BATCH
+            return REQUESTED if occasion == "requested" else FIRST_BATCH
         state = self.model.state
         width = self.alpha * math.sqrt(float(state.leverage[candidate]))
         above = max(0.0, float(state.mean[candidate]) - self._average)
         exploration = width / (width + above) if width + above > 0 else 1.0
         nearest = self._nearest(candidate)
         return Explanation(
-            words=_words(exploration, nearest) if occasion is None else _OCCASIONS[occasion],
+            words=in_words(exploration, nearest) if occasion is None else OCCASIONS[occasion],
             exploration=exploration,
             mean=float(self.predictor.mean[candidate]),
             std=float(self.predictor.std[candidate]),
@@ -98,7 +98,7 @@ class Explainer:
         return tuple(Neighbour(int(others[i]), float(similarity[i])) for i in order)
 
 
-def _words(exploration: float, nearest: tuple[Neighbour, ...]) -> str:
+def in_words(exploration: float, nearest: tuple[Neighbour, ...]) -> str:
     share = f"{exploration:.0%} exploration"
     if exploration > 0.66:
         purpose = f"Mostly to learn ({share}): little is known about this part of the list"

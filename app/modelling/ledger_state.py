@@ -4,8 +4,10 @@
 moment and checking an archive all rest on it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import assert_never
 
 import numpy as np
@@ -35,7 +37,8 @@ from app.domain.events import (
     SuggestionSwapped,
 )
 from app.domain.ledger import GENESIS, LedgerEntry
-from app.domain.studies import Configuration, StudyState
+from app.domain.observations import Outcome
+from app.domain.studies import Configuration, Objective, StudyState
 
 STATE_BYTES = 8 * 1024  # of the smallest state: its configuration, columns and blocks
 ITEM_BYTES = 250  # of a pending suggestion with its place in a dictionary
@@ -72,9 +75,13 @@ class LedgerState:
     candidates: CodeArray = field(default_factory=lambda: np.empty(0, dtype="<i4"))
     """(n,) the candidate of each observation; observation n is at n − 1."""
     values: FloatArray = field(default_factory=lambda: np.empty(0, dtype="<f8"))
-    """(n,) the current value of each observation."""
+    """(n,) the current value of each observation: that of the first objective, NaN where it is missing."""
+    further: Mapping[str, FloatArray] = field(default_factory=dict)
+    """The values (n,) of every other quantity by its name; NaN where one is missing."""
     counted: BoolArray = field(default_factory=lambda: np.empty(0, dtype="|b1"))
     """(n,) whether the observation counts; a retracted one does not."""
+    failed: Mapping[int, int] = field(default_factory=dict)
+    """Candidate → how often a measurement of it failed and may not be tried again."""
 
     @property
     def rows(self) -> int:
@@ -91,6 +98,33 @@ class LedgerState:
     def observations(self) -> int:
         """How many observations count."""
         return int(self.counted.sum())
+
+    def until(self, observations: int) -> "LedgerState":
+        """The same as if only the first observations had been reported, in their current versions."""
+        return replace(
+            self,
+            candidates=self.candidates[:observations],
+            values=self.values[:observations],
+            further={name: values[:observations] for name, values in self.further.items()},
+            counted=self.counted[:observations],
+        )
+
+    def values_of(self, name: str) -> FloatArray:
+        """(n,) the current values of a quantity; NaN where one is missing."""
+        return self.values if name == self.configuration.objective.name else self.further[name]
+
+    def of(self, quantity: Objective) -> "LedgerState":
+        """The state of a study of this quantity alone: observations without a value of it do not count."""
+        values = self.values if quantity.name == self.configuration.objective.name else self.further.get(quantity.name)
+        if values is None:  # nothing has been reported yet
+            values = np.full(len(self.values), np.nan)
+        return replace(
+            self,
+            configuration=self.configuration.of(quantity),
+            values=values,
+            further={},
+            counted=self.counted & ~np.isnan(values),
+        )
 
 
 def fold(state: LedgerState, entries: Iterable[LedgerEntry]) -> LedgerState:
@@ -109,6 +143,7 @@ class _Folding:
         self._pending = dict(state.pending)
         self._unavailable = set(state.unavailable)
         self._bases = list(state.bases)
+        self._failed = Counter(state.failed)
         self._new: list[ReportedObservation] = []  # not yet in the arrays
 
     def take(self, entry: LedgerEntry) -> None:
@@ -122,6 +157,7 @@ class _Folding:
             pending=self._pending,
             unavailable=frozenset(self._unavailable),
             bases=tuple(self._bases),
+            failed=dict(self._failed),
         )
 
     def _apply(self, event: StudyEvent) -> None:  # noqa: PLR0912  (one branch per event)
@@ -134,6 +170,7 @@ class _Folding:
                 self._change(state=StudyState.DELETED)
             case CandidatesUploaded():
                 self._unavailable.clear()
+                self._failed.clear()
                 self._change(columns=event.columns, blocks=(event.block,))
             case CandidatesAdded():
                 self._change(columns=event.columns, blocks=(*self._state.blocks, event.block))
@@ -147,13 +184,14 @@ class _Folding:
             case ObservationsReported():
                 self._report(event)
             case ObservationCorrected():
-                value = event.values.get(self._state.configuration.objective.name)
-                self._revise(event.observation, counted=True, value=None if value is None else value.value)
+                self._revise(event.observation, counted=True, outcome=event.values)
             case ObservationRetracted():
                 self._revise(event.observation, counted=False)
             case MeasurementsFailed():
                 self._resolve([failure.suggestion for failure in event.failures])
-                self._unavailable |= {failure.candidate for failure in event.failures if not failure.retry}
+                given_up = [failure.candidate for failure in event.failures if not failure.retry]
+                self._unavailable.update(given_up)
+                self._failed.update(given_up)
             case MeasurementsAbandoned():
                 self._resolve([abandoned.suggestion for abandoned in event.abandoned])
             case StudyImported() | AccessGranted() | AccessWithdrawn():
@@ -193,27 +231,49 @@ class _Folding:
             if suggestion is not None:
                 self._pending.pop(suggestion, None)
 
-    def _revise(self, observation: int, *, counted: bool, value: float | None = None) -> None:
+    def _revise(self, observation: int, *, counted: bool, outcome: Outcome = MappingProxyType({})) -> None:
         self._flush()
-        mask, values = self._state.counted.copy(), self._state.values.copy()
-        mask[observation - 1] = counted
-        if value is not None:
-            values[observation - 1] = value
-        self._change(values=values, counted=mask)
+        mask, position = self._state.counted.copy(), observation - 1
+        mask[position] = counted
+        revised = {
+            name: _with_value(self._state.values_of(name), position, outcome[name].value)
+            for name in self._names()
+            if name in outcome
+        }
+        self._change(counted=mask)
+        if revised:
+            values = revised.pop(self._state.configuration.objective.name, self._state.values)
+            self._change(values=values, further={**self._state.further, **revised})
+
+    def _names(self) -> list[str]:
+        return [quantity.name for quantity in self._state.configuration.quantities]
 
     def _flush(self) -> None:
         """Append the new observations to the arrays."""
-        new, name = self._new, self._state.configuration.objective.name
+        new, state = self._new, self._state
         if not new:
             return
-        candidates = [observation.candidate for observation in new]
-        values = [observation.values[name].value for observation in new]
+        first, *others = self._names()
+        none = np.full(len(state.values), np.nan)
         self._change(
-            candidates=_appended(self._state.candidates, np.array(candidates, dtype="<i4")),
-            values=_appended(self._state.values, np.array(values, dtype="<f8")),
-            counted=_appended(self._state.counted, np.ones(len(new), dtype="|b1")),
+            candidates=_appended(state.candidates, np.array([reported.candidate for reported in new], dtype="<i4")),
+            values=_appended(state.values, _reported(new, first)),
+            further={name: _appended(state.further.get(name, none), _reported(new, name)) for name in others},
+            counted=_appended(state.counted, np.ones(len(new), dtype="|b1")),
         )
         self._new = []
+
+
+def _reported(observations: Sequence[ReportedObservation], name: str) -> FloatArray:
+    """(n,) the reported values of a quantity; NaN where one is missing."""
+    found = (reported.values.get(name) for reported in observations)
+    return np.array([np.nan if measured is None else measured.value for measured in found], dtype="<f8")
+
+
+def _with_value(values: FloatArray, position: int, value: float) -> FloatArray:
+    changed = values.copy()
+    changed[position] = value
+    return changed
 
 
 def _appended(array: Array, more: Array) -> Array:

@@ -89,14 +89,14 @@ def within(seconds: float) -> Iterator[None]:
 def advance(base: Model | None, ledger: LedgerState, load: LoadFeatures) -> Model:
     """The model after `ledger`, from the model of an earlier prefix where nothing in between forbids it."""
     try:
-        model = _with_features(base, ledger, load)
+        model = with_features(base, ledger, load)
         model = _with_clipped(_theory(base, model)) if ledger.configuration.theory else _auto(base, model)
     except ValueError as error:
         raise Conflict(f"The model does not fit the candidates: {error}.") from error
     return _with_pending(model)
 
 
-def _with_features(base: Model | None, ledger: LedgerState, load: LoadFeatures) -> Model:
+def with_features(base: Model | None, ledger: LedgerState, load: LoadFeatures) -> Model:
     """The features of every candidate. The encoding is learnt from the first block and used for all later ones."""
     if base is not None and _continues(base.ledger, ledger):
         state = base.state

@@ -1,14 +1,14 @@
 """What a model says of every candidate, in the user's units, and what follows for the study as a whole."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
 
 from app.arrays import Array
-from app.domain.predictions import BestPredicted, Certificate, Insight, Prediction
+from app.domain.predictions import BestPredicted, Certificate, Insight, Prediction, QuantityPrediction
 from app.engine import confidence_bounds
 from app.engine.auto import Predictive, integrated, is_noisy, recommended
 from app.modelling.engine_settings import auto_options
@@ -25,6 +25,10 @@ class Predictions:
     upper: Array
     counts: Array
     pending: Array
+    quantities: Mapping[str, "Predictions"] = field(default_factory=dict)
+    """Of a study of several quantities: each by its name; the arrays above are those of the first."""
+    chances: Mapping[str, Array] = field(default_factory=dict)
+    """`feasible`, `success` and `on_front`, as far as the study has them."""
 
     def columns(self) -> Mapping[str, Array]:
         """The arrays by the names under which people sort and export them."""
@@ -35,6 +39,13 @@ class Predictions:
             "upper": self.upper,
             "counts": self.counts,
             "pending": self.pending,
+            **{
+                f"{name} {what}": array
+                for name, predictions in self.quantities.items()
+                for what, array in predictions.columns().items()
+                if what not in ("counts", "pending")
+            },
+            **self.chances,
         }
 
     def __len__(self) -> int:
@@ -48,7 +59,13 @@ class Predictions:
             upper=float(self.upper[candidate]),
             counts=int(self.counts[candidate]),
             pending=int(self.pending[candidate]),
+            quantities={name: predictions.of_quantity(candidate) for name, predictions in self.quantities.items()},
+            **{name: array[candidate].item() for name, array in self.chances.items()},
         )
+
+    def of_quantity(self, candidate: int) -> QuantityPrediction:
+        arrays = (self.mean, self.std, self.lower, self.upper)
+        return QuantityPrediction(*(float(array[candidate]) for array in arrays))
 
 
 class Predictor:
@@ -87,7 +104,7 @@ class Predictor:
         """The recommended candidate and the bound on the regret; None if nothing is known yet."""
         if not self._has_posterior:
             return None
-        state, (low, high) = self._state, self._model_bounds
+        state, (low, high) = self._state, self.model_bounds
         eligible = np.flatnonzero(state.available) if state.available.any() else np.arange(len(low))
         number = self._recommended(eligible)
         lower, upper = self._bounds
@@ -120,10 +137,10 @@ class Predictor:
         if model.fit is not None:
             noisy = is_noisy(model.observed, auto_options(model.ledger.configuration))
             best = recommended(model.state, model.fit, model.observed, noisy, eligible)
-        return int(eligible[np.argmax(self._model_bounds[0][eligible])]) if best is None else best
+        return int(eligible[np.argmax(self.model_bounds[0][eligible])]) if best is None else best
 
     @cached_property
-    def _model_bounds(self) -> tuple[Array, Array]:
+    def model_bounds(self) -> tuple[Array, Array]:
         """Lower and upper bounds, (A,) each, in model units.
 
         Theory: the engine's confidence bounds. Auto: mean ∓ z·std with z = Φ⁻¹(1 − δ/2A), which by the union bound a
@@ -139,7 +156,7 @@ class Predictor:
     @cached_property
     def _bounds(self) -> tuple[Array, Array]:
         """Bounds that hold for all candidates at once, in the user's units."""
-        return self._in_user_units(*self._model_bounds)
+        return self._in_user_units(*self.model_bounds)
 
     @cached_property
     def _intervals(self) -> tuple[Array, Array]:

@@ -39,6 +39,12 @@ class _SavedPending:
 
 
 @dataclass(frozen=True)
+class _SavedFailures:
+    candidate: int
+    times: int
+
+
+@dataclass(frozen=True)
 class _SavedLedger:
     """A ledger state without its arrays."""
 
@@ -51,6 +57,7 @@ class _SavedLedger:
     unavailable: tuple[int, ...] = ()
     pending: tuple[_SavedPending, ...] = ()
     bases: tuple[Basis, ...] = ()
+    failed: tuple[_SavedFailures, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,7 @@ def _save_ledger(state: LedgerState) -> _SavedLedger:
             for suggestion, pending in state.pending.items()
         ),
         bases=state.bases,
+        failed=tuple(_SavedFailures(candidate, times) for candidate, times in state.failed.items()),
     )
 
 
@@ -126,6 +134,7 @@ def _load_ledger(saved: _SavedLedger, arrays: Mapping[str, Array]) -> LedgerStat
             for pending in saved.pending
         },
         bases=saved.bases,
+        failed={failures.candidate: failures.times for failures in saved.failed},
         candidates=arrays["ledger candidates"],
         values=arrays["ledger values"],
         counted=arrays["ledger counted"],

@@ -14,6 +14,7 @@ from ._connection import AsyncConnection, SyncConnection
 from ._events import Events
 from ._progress import Progress
 from ._retries import Retries
+from ._settings import Constraint, Objective
 from .answers import (
     BatchDetails,
     Best,
@@ -51,6 +52,7 @@ from .errors import (
     Unavailable,
     Unreachable,
 )
+from .fronts import Front, FrontPoint
 from .study import Study
 
 __version__ = "0.1.0"
@@ -66,18 +68,22 @@ __all__ = [
     "Client",
     "Column",
     "Conflict",
+    "Constraint",
     "Corrected",
     "Difference",
     "Event",
     "Events",
     "Finding",
     "Forbidden",
+    "Front",
+    "FrontPoint",
     "HeadCheck",
     "HeadsChecked",
     "InvalidInput",
     "Key",
     "NextbatchError",
     "NotFound",
+    "Objective",
     "ObjectiveFailed",
     "Observation",
     "Overview",

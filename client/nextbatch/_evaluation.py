@@ -33,7 +33,7 @@ class Evaluation(Generic[ConnectionT]):
         self._objective = objective
         self._workers = workers
         self._show = show
-        self._better = max if details.configuration["direction"] == "maximize" else min
+        self._better = min if details.configuration["direction"] == "minimize" else max
         self._latest_errors: deque[Exception | None] = deque(maxlen=max_failures)
         self._best: tuple[float, str] | None = None
 

@@ -49,4 +49,21 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> Frame:
 def candidate_row(candidate: Candidate) -> dict[str, Any]:
     """A candidate as one flat row, with its posterior if it has one."""
     row = {"key": candidate.key, **candidate.features, **candidate.attributes, "available": candidate.available}
-    return row | (asdict(candidate.posterior) if candidate.posterior else {})
+    if candidate.posterior is None:
+        return row
+    known = asdict(candidate.posterior)
+    quantities = known.pop("quantities")
+    chances = {name: known.pop(name) for name in ("feasible", "success", "on_front")}
+    named = {f"{name} {what}": number for name, numbers in quantities.items() for what, number in numbers.items()}
+    return row | known | named | {name: chance for name, chance in chances.items() if chance is not None}
+
+
+def observation_row(document: Mapping[str, Any]) -> dict[str, Any]:
+    """An observation as one flat row; several quantities have a column each instead of `value`."""
+    row = {name: value for name, value in document.items() if name not in ("values", "missing")}
+    values = document.get("values", {})
+    if len(values) + len(document.get("missing", ())) > 1:
+        del row["value"]
+        row |= {name: measured["value"] for name, measured in values.items()}
+        row |= dict.fromkeys(document["missing"])
+    return row

@@ -15,12 +15,42 @@ class Stop(TypedDict, total=False):
     date: str | datetime | None
 
 
+class Objective(TypedDict, total=False):
+    """A quantity to make large or small, or to bring near a target."""
+
+    name: str
+    unit: str
+    direction: Literal["maximize", "minimize", "target"]
+    limits: Mapping[str, float | None] | None
+    target: float | None
+    theory: Mapping[str, Any] | None
+
+
+class Constraint(TypedDict, total=False):
+    """A quantity that must be good enough."""
+
+    name: str
+    at_least: float | None
+    at_most: float | None
+    unit: str
+    limits: Mapping[str, float | None] | None
+    theory: Mapping[str, Any] | None
+
+
 class Changes(TypedDict, total=False):
     """Settings that can be changed later; `/docs` on the server describes each."""
 
     description: str
     objective: str
     unit: str
+    direction: Literal["maximize", "minimize", "target"]
+    limits: Mapping[str, float | None] | None
+    target: float | None
+    objectives: Sequence[Objective]
+    constraints: Sequence[Constraint]
+    prefer: Mapping[str, float]
+    reference: Mapping[str, float]
+    failures: Literal["learn", "ignore"]
     goal: Literal["best", "production", "explore"]
     algorithm: str
     theory: Mapping[str, Any] | None
@@ -38,5 +68,4 @@ class Changes(TypedDict, total=False):
 class Settings(Changes, total=False):
     """Settings that a study is created with."""
 
-    direction: Literal["maximize", "minimize"]
     seed: int

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from .errors import Finding
+from .fronts import Front, Quantity, Volume
 from .outlook import Advice, NextBatch, Outlook, RemainingGain
-
-Value = float | bool | str | None
+from .previews import Value
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,10 @@ class Posterior:
     upper: float
     counts: int
     pending: int
+    quantities: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    feasible: float | None = None
+    success: float | None = None
+    on_front: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -82,52 +86,8 @@ class Switched:
 
 
 @dataclass(frozen=True)
-class Neighbour:
-    """A measured candidate and its similarity, from 0 to 1."""
-
-    key: str
-    similarity: float
-
-
-@dataclass(frozen=True)
-class Why:
-    """Why a candidate was chosen, in numbers and in `words`."""
-
-    mean: float | None
-    std: float | None
-    ucb: float | None
-    exploration: float
-    gain: float | None
-    nearest: tuple[Neighbour, ...]
-    words: str
-
-
-@dataclass(frozen=True)
-class PreviewedSuggestion:
-    """A candidate that a batch would have."""
-
-    key: str
-    replicates: int
-    features: Mapping[str, Value]
-    attributes: Mapping[str, Value]
-    why: Why
-
-
-@dataclass(frozen=True)
-class Preview:
-    """A batch as it would be. `prices` says what each term costs: how much more the batch would promise without it."""
-
-    preview: str
-    size: int
-    ended: str
-    guaranteed: bool
-    prices: Mapping[str, float]
-    suggestions: tuple[PreviewedSuggestion, ...]
-
-
-@dataclass(frozen=True)
 class ReportedValue:
-    """What became of one reported value: `status` is recorded, duplicate, failed or abandoned."""
+    """What became of one report: `status` is recorded, completed, duplicate, failed or abandoned."""
 
     status: str
     observation: int | None
@@ -136,6 +96,7 @@ class ReportedValue:
     replicate: int | None
     value: float | None = None
     row: int | None = None
+    values: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -151,13 +112,13 @@ class Reported:
 
 @dataclass(frozen=True)
 class Observation:
-    """One version of one measured value."""
+    """One version of one measurement; `value` is that of the first objective, `values` has every quantity by name."""
 
     observation: int
     version: int
     state: str
     key: str
-    value: float
+    value: float | None
     suggestion: str | None
     replicate: int | None
     ref: str | None
@@ -169,6 +130,8 @@ class Observation:
     recorded_at: datetime
     seq: int
     origin: str | None = None
+    values: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -274,6 +237,8 @@ class Summary:
     open_batches: tuple[OpenBatch, ...]
     headline: str
     outlook: Outlook | None = None
+    quantities: tuple[Quantity, ...] = ()
+    front: Front | None = None
 
     def __str__(self) -> str:
         return self.headline
@@ -301,6 +266,7 @@ class BatchDetails:
     build: str
     degraded: Mapping[str, int] = field(default_factory=dict)
     fit: Mapping[str, Any] | None = None
+    fits: Mapping[str, Any] = field(default_factory=dict)
     origin: str | None = None
     size_words: str | None = None
 
@@ -320,6 +286,7 @@ class Trace:
 
     batches: tuple[BatchDetails, ...]
     progress: tuple[Point, ...]
+    hypervolume: tuple[Volume, ...] = ()
 
 
 @dataclass(frozen=True)

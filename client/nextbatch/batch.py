@@ -10,10 +10,14 @@ from typing import Any, Generic, Literal, TypeAlias, TypedDict, Unpack
 from ._json import parse
 from ._request_bodies import report_of
 from ._sync_and_async import ConnectionT, Handle, sync_and_async
-from .answers import BatchDetails, Reported, Value, Why
+from .answers import BatchDetails, Reported
 from .display import batch_html, batch_text
+from .previews import Value, Why
 
-Measured: TypeAlias = float | Iterable[float]
+Quantities: TypeAlias = Mapping[str, "float | Mapping[str, float]"]
+"""Values by quantity: `{"yield": 83.1, "purity": {"value": 97.2, "std": 0.3}}`."""
+
+Measured: TypeAlias = float | Quantities | Iterable["float | Quantities"]
 Implausible: TypeAlias = Literal["accept", "refuse"]
 
 
@@ -52,7 +56,10 @@ class Suggestion(Handle[ConnectionT]):
     async def report(
         self, value: Measured, *, implausible: Implausible = "accept", **remarks: Unpack[Remarks]
     ) -> Reported:
-        """Report what was measured: a number, or a list of numbers if there are several replicates.
+        """Report what was measured: a number, or a list if there are several replicates.
+
+        With several quantities, name the values: `report({"yield": 83.1, "purity": 97})`. Those that are missing can be
+        reported later in the same way.
 
         With `implausible="refuse"`, a value far from all earlier ones raises InvalidInput and is not stored.
 
@@ -132,7 +139,7 @@ class Batch(Handle[ConnectionT], Generic[ConnectionT]):
 
     @sync_and_async
     async def report(self, values: Mapping[str, Measured], *, implausible: Implausible = "accept") -> Reported:
-        """Report several at once, by key: a number, or a list of numbers for replicates. All or nothing.
+        """Report several at once, by key: what `Suggestion.report` takes. All or nothing.
 
         With `implausible="refuse"`, a value far from all earlier ones raises InvalidInput and nothing is stored.
 
@@ -178,6 +185,13 @@ class Batch(Handle[ConnectionT], Generic[ConnectionT]):
 
 
 def _measured(value: Measured) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return {"values": _by_quantity(value)}
     if isinstance(value, Iterable):
-        return {"values": [float(number) for number in value]}
+        replicates = [_by_quantity(outcome) if isinstance(outcome, Mapping) else float(outcome) for outcome in value]
+        return {"replicates": replicates}
     return {"value": float(value)}
+
+
+def _by_quantity(values: Quantities) -> dict[str, Any]:
+    return {name: dict(value) if isinstance(value, Mapping) else float(value) for name, value in values.items()}

@@ -19,6 +19,7 @@ from .answers import Best, StudyDetails, Summary, Trace, Verdict
 from .batch import Batch
 from .display import Overview
 from .errors import Conflict
+from .fronts import Front
 
 _NOTHING_LEFT_TO_ASK = {"study-finished", "candidates-exhausted"}
 
@@ -106,6 +107,12 @@ class Study(Candidates[ConnectionT], Batches[ConnectionT], Observations[Connecti
         """The recommended candidate, how much better another could be, and whether to stop."""
         answer = await self._connection.call("GET", f"{self._path}/certificate", extra_seconds=60.0)
         return parse(Verdict, answer.json())
+
+    @sync_and_async
+    async def front(self) -> Front:
+        """The best compromises between several objectives, measured and expected."""
+        answer = await self._connection.call("GET", f"{self._path}/front", extra_seconds=60.0)
+        return parse(Front, answer.json())
 
     @sync_and_async
     async def trace(self) -> Trace:

@@ -73,6 +73,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "GET /v1/studies/{study}/certificate": {},
     "GET /v1/studies/{study}/diagnostics": {},
     "GET /v1/studies/{study}/trace": {},
+    "GET /v1/studies/{study}/front": {},
     "POST /v1/studies/{study}/verify": {},
     "GET /v1/studies/{study}/events": {},
     "GET /v1/studies/{study}/archive": {},

@@ -20,6 +20,7 @@ from app.storage import blobs, tables
 from app.storage.database import Database, open_database
 from app.storage.schema import migrate
 from app.storage.sweeping import sweep
+from tests.api import test_several_objectives as several_objectives
 from tests.api.conftest import problem
 from tests.api.lab import Lab
 from tests.api.operations import archive
@@ -236,3 +237,14 @@ def test_whom_another_server_let_in_is_not_let_in_here(lab: Lab, elsewhere: Else
     assert take_in(elsewhere.lab, forged).status_code == 201
     elsewhere.lab.client.headers["Authorization"] = f"Bearer {plaintext_key}"
     problem(elsewhere.lab.client.get(lab.path), 404, "study-not-found")
+
+
+def test_an_archive_of_several_quantities_comes_back_the_same(lab: Lab, elsewhere: Elsewhere) -> None:
+    several_objectives.begin(lab)
+    several_objectives.work(lab, 2)
+    lab.report(candidate="DMF-20", values={"yield": 0.1})
+    lab.report(candidate="DMF-20", values={"cost": 0.3})
+    content = lab.client.get(f"{lab.path}/archive").content
+    assert take_in(elsewhere.lab, content).status_code == 201
+    assert elsewhere.lab.get("front") == lab.get("front")
+    assert elsewhere.lab.replays(2)

@@ -172,13 +172,13 @@ def test_a_computation_that_takes_longer_than_the_wait_is_answered_202(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab.begin()
-    slow = local.draft
+    slow = local.draft_batch
 
     def after_a_while(*args: Any) -> Draft:
         assert lab.ask(wait=0).status_code == 202  # somebody else asks for the same worker meanwhile
         return slow(*args)
 
-    monkeypatch.setattr(local, "draft", after_a_while)
+    monkeypatch.setattr(local, "draft_batch", after_a_while)
     assert lab.ask(wait=60).json()["number"] == 1
 
 
@@ -230,7 +230,7 @@ def test_settings_changed_in_the_middle_are_an_event_and_the_next_batch_uses_the
 @pytest.mark.parametrize("change", ["settings", "candidate", "pause", "other ask"])
 def test_what_changes_during_a_computation_is_respected(lab: Lab, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
     lab.begin()
-    draft, calls = local.draft, []
+    draft, calls = local.draft_batch, []
 
     def meddled(*args: Any) -> Draft:
         found = draft(*args)
@@ -248,7 +248,7 @@ def test_what_changes_during_a_computation_is_respected(lab: Lab, monkeypatch: p
             assert lab.batch("quicker")["number"] == 1
         return found
 
-    monkeypatch.setattr(local, "draft", meddled)
+    monkeypatch.setattr(local, "draft_batch", meddled)
     answer = lab.ask()
     if change == "pause":
         problem(answer, 409, "study-not-active")

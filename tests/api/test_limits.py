@@ -83,7 +83,7 @@ def taken(client: TestClient) -> int:
 @on_sqlite
 def test_waiting_asks_keep_no_thread_from_reports(lab: Lab, crowd: Crowd) -> None:
     lab.begin()
-    with crowd("app.compute.local:draft", lambda n: lab.ask(f"w{n % 30}", wait=600), lambda: taken(lab.client)):
+    with crowd("app.compute.local:draft_batch", lambda n: lab.ask(f"w{n % 30}", wait=600), lambda: taken(lab.client)):
         assert lab.report(candidate="DMF-20", value=1.0).status_code == 201
 
 
@@ -91,7 +91,7 @@ def test_waiting_asks_keep_no_thread_from_reports(lab: Lab, crowd: Crowd) -> Non
 def test_asks_beyond_the_line_are_refused_at_once(lab: Lab, narrow: Callable[..., TestClient], crowd: Crowd) -> None:
     lab.begin()
     small = Lab(narrow(engine_threads=1, engine_queue=3))  # of which one key gets three
-    with crowd("app.compute.local:draft", lambda _: small.ask("w", wait=600), lambda: taken(small.client), 3):
+    with crowd("app.compute.local:draft_batch", lambda _: small.ask("w", wait=600), lambda: taken(small.client), 3):
         answer = small.ask("w", wait=600)
         problem(answer, 503, "overloaded")
         assert int(answer.headers["Retry-After"]) >= 1

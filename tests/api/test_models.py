@@ -63,6 +63,7 @@ def busy(lab: Lab, resources: Resources, request: pytest.FixtureRequest) -> Lab:
     lab.correct(2, 0.7)
     lab.batch("other", max_size=3)
     lab.report(candidate="MeOH-50", value=0.3)
+    lab.report(candidate="DMF-90", failed={"reason": "explodes", "retry": False})
     resources.snapshots.close()
     save(resources)
     return lab
@@ -121,7 +122,7 @@ def test_damaged_arrays_are_written_again_with_the_next_snapshot(
     next_batch(fresh)
     save(fresh)
     forget(fresh)
-    monkeypatch.setattr("app.compute.models.advance", only_from_a_model(advance))
+    monkeypatch.setattr("app.compute.models.advance_study", only_from_a_model(advance))
     next_batch(fresh)
 
 
@@ -143,7 +144,7 @@ def test_those_who_want_the_same_model_at_the_same_time_wait_for_one(
         sleep(0.05)
         return advance(model, state, load)
 
-    monkeypatch.setattr("app.compute.models.advance", counted)
+    monkeypatch.setattr("app.compute.models.advance_study", counted)
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(lambda _: next_batch(fresh), range(4)))) == 1
     assert len(computed) == len(set(computed))

@@ -18,6 +18,22 @@ def test_a_study_is_made_with_defaults_that_work(admin: TestClient) -> None:
         "description": "",
         "objective": "value",
         "unit": "",
+        "limits": None,
+        "target": None,
+        "objectives": [
+            {
+                "name": "value",
+                "unit": "",
+                "direction": "maximize",
+                "limits": None,
+                "target": None,
+                "theory": None,
+            }
+        ],
+        "constraints": [],
+        "prefer": {},
+        "reference": {},
+        "failures": "learn",
         "goal": "best",
         "algorithm": "bbkb",
         "theory": None,

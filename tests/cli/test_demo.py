@@ -18,6 +18,15 @@ def test_the_demo_runs_by_itself_and_ends_near_the_best(monkeypatch: pytest.Monk
     assert "best so far" in done.output
 
 
+def test_the_demo_of_two_objectives_ends_with_a_front(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NEXTBATCH_URL", "NEXTBATCH_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    done = CliRunner().invoke(command, ["demo", "--objectives", "2", "--budget", "12", "--pace", "0", "--no-hold"])
+    assert done.exit_code == 0, done.output
+    assert "On the front: RX-" in done.output
+    assert " EUR" in done.output
+
+
 def test_the_simulated_reactions_are_many_and_named_once() -> None:
     candidates = Reaction().candidates()
     assert len({candidate["key"] for candidate in candidates}) == len(candidates) == 2160

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pandas as pd
 import pytest
 
 from nextbatch import Conflict, InvalidInput
+from tests.client.conftest import ROWS
 
 
 def test_the_same_worker_gets_its_open_batch_again(study: Any) -> None:
@@ -149,3 +151,26 @@ def test_a_sheet_is_written_as_a_spreadsheet_if_its_name_says_so(study: Any, tmp
     batch = study.ask(max_size=1)
     assert batch.sheet(tmp_path / "sheet.xlsx").startswith("suggestion,")
     assert (tmp_path / "sheet.xlsx").read_bytes().startswith(b"PK")
+
+
+def test_several_quantities_are_reported_by_name_and_make_a_front(client: Any) -> None:
+    study = client.create_study(
+        f"study-{uuid4().hex[:12]}",
+        objectives=[{"name": "yield", "direction": "maximize"}, {"name": "price", "direction": "minimize"}],
+        constraints=[{"name": "purity", "at_least": 90}],
+    )
+    study.upload(ROWS)
+    for suggestion in study.ask(min_size=3, max_size=3):
+        hot = suggestion["temperature"]
+        assert suggestion.report({"yield": hot, "price": hot / 2}).results[0].status == "recorded"
+        assert suggestion.report({"purity": {"value": 95.0, "std": 0.3}}).results[0].status == "completed"
+    repeated = {"key": "A1", "replicates": [{"yield": 1.0, "price": 90.0}] * 2}
+    assert study.report([repeated], dry_run=True).recorded == 2
+    front = study.front()
+    assert {point.key for point in front.measured} == {row.key for row in study.observations() if not row.missing}
+    assert str(front).startswith("On the front: ")
+    frame = study.observations(as_frame=True)
+    assert list(frame["price"][:3] * 2) == list(frame["yield"][:3])
+    assert study.summary().front.possible == front.possible
+    corrected = study.correct(1, {"price": 3.0}, "wrong invoice").observation
+    assert corrected.values["price"]["value"] == 3.0

@@ -16,7 +16,10 @@ from tests.live import Live
 
 ROOT = Path(__file__).parents[2]
 GUIDES = [
-    *(ROOT / "docs" / f"{user}.md" for user in ("technician", "client", "dashboard", "scientist", "admin")),
+    *(
+        ROOT / "docs" / f"{user}.md"
+        for user in ("technician", "client", "dashboard", "scientist", "objectives", "admin")
+    ),
     ROOT / "client" / "README.md",
 ]
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)

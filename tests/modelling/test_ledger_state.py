@@ -19,7 +19,7 @@ from app.domain.events import (
 )
 from app.domain.ledger import LedgerEntry
 from app.domain.observations import Measured
-from app.domain.studies import Configuration
+from app.domain.studies import Configuration, Constraint, Objective
 from app.modelling.ledger_state import LedgerState, Pending, fold
 from app.modelling.saved_model import _load_ledger, _save_ledger, _SavedLedger
 from tests.domain.strategies import issued, ledger_of, stories
@@ -55,7 +55,37 @@ def test_a_state_comes_back_from_its_plain_form(story: list[LedgerEntry]) -> Non
         "ledger values": state.values,
         "ledger counted": state.counted,
     }
-    assert to_the_last_bit(_load_ledger(plain, arrays)) == to_the_last_bit(state)
+    loaded = _load_ledger(plain, arrays)
+    assert to_the_last_bit(loaded) == to_the_last_bit(state)
+    assert loaded.failed == state.failed
+
+
+SEVERAL = [
+    StudyCreated(
+        Configuration(objectives=(Objective("yield"), Objective("price")), constraints=(Constraint("purity", 95),))
+    ),
+    ObservationsReported(
+        (
+            ReportedObservation(1, 3, {"yield": Measured(2.0), "purity": Measured(96.0)}),
+            ReportedObservation(2, 4, {"price": Measured(7.0)}),
+        )
+    ),
+    ObservationCorrected(1, 2, {"price": Measured(5.0)}),
+    ObservationsReported((ReportedObservation(3, 3, {"yield": Measured(3.0)}),)),
+    ObservationRetracted(3, 2),
+]
+
+
+@pytest.mark.parametrize("cut", range(len(SEVERAL) + 1))
+def test_each_quantity_has_the_values_that_came_for_it(cut: int) -> None:
+    entries = ledger_of(SEVERAL)
+    state = fold(fold(LedgerState(), entries[:cut]), entries[cut:])
+    counted = {}
+    for quantity in state.configuration.quantities:
+        alone = state.of(quantity)
+        counted[quantity.name] = dict(zip(alone.candidates[alone.counted], alone.values[alone.counted], strict=True))
+        assert alone.configuration.is_plain
+    assert counted == {"yield": {3: 2.0}, "price": {3: 5.0, 4: 7.0}, "purity": {3: 96.0}}
 
 
 def folded(*events: StudyEvent) -> LedgerState:

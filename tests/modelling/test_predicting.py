@@ -35,7 +35,7 @@ def model_of(limits: Limits | None = None, direction: Direction = Direction.MAXI
     return model
 
 
-@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("direction", [Direction.MAXIMIZE, Direction.MINIMIZE])
 def test_each_interval_is_the_calibrated_one(direction: Direction) -> None:
     model = model_of(direction=direction)
     said, predictive = Predictor(model).predictions(), Predictive(integrated(model.state, model.fit, model.observed))
@@ -44,7 +44,7 @@ def test_each_interval_is_the_calibrated_one(direction: Direction) -> None:
     np.testing.assert_allclose(said.upper, np.maximum(*ends))
 
 
-@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("direction", [Direction.MAXIMIZE, Direction.MINIMIZE])
 def test_the_certificate_of_auto_mode_holds_for_all_candidates_at_once(direction: Direction) -> None:
     model = model_of(direction=direction)
     sure, state = Predictor(model).certificate(), model.state
@@ -54,7 +54,7 @@ def test_the_certificate_of_auto_mode_holds_for_all_candidates_at_once(direction
     assert sure.regret_bound == pytest.approx(abs(np.diff(model.objective.to_user([lowest, highest]))[0]))
 
 
-@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("direction", [Direction.MAXIMIZE, Direction.MINIMIZE])
 def test_nothing_is_predicted_beyond_the_limits_of_the_objective(direction: Direction) -> None:
     free, cut = model_of(direction=direction), model_of(Limits(0.0, 100.0), direction)
     without, within = Predictor(free), Predictor(cut)

@@ -34,6 +34,7 @@ class Bench:
     least: int = 1  # attempts
     most: int = ATTEMPTS
     repeated: float = 0.0  # the share of what is done that is sent once more, to see the same bytes
+    several: bool = False  # the study measures two quantities: every value comes with a second one
     connection: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=30))
 
     def __post_init__(self) -> None:
@@ -114,7 +115,8 @@ class Bench:
     def _request(self, method: str, path: str, body: dict[str, Any] | None, token: str) -> httpx.Request:
         url = f"{self.random.choice(self.addresses)}/v1/studies/{self.study}/{path}"
         headers = {"Authorization": f"Bearer {self.key}", "Idempotency-Key": token, "If-Match": "*"}
-        return self.connection.build_request(method, url, json=body, headers=headers)
+        sent = with_two_quantities(body) if self.several and body else body
+        return self.connection.build_request(method, url, json=sent, headers=headers)
 
     def _try(self, request: httpx.Request) -> httpx.Response | Outcome:
         """An answer that settles it; else whether it is surely not done, or nobody knows."""
@@ -162,6 +164,23 @@ class Bench:
         return self.random.choice((1, 1, 2, 5))
 
 
+TWO_QUANTITIES = {
+    "objectives": [{"name": "yield", "direction": "maximize"}, {"name": "price", "direction": "minimize"}]
+}
+
+
+def with_two_quantities(body: dict[str, Any]) -> dict[str, Any]:
+    """A report or a correction in which every value is a yield, and has a price."""
+    if "observations" in body:
+        return {"observations": [with_two_quantities(line) for line in body["observations"]]}
+    plain = {name: member for name, member in body.items() if name not in ("value", "values")}
+    if "value" in body:
+        return {**plain, "values": {"yield": body["value"], "price": body["value"] / 2}}
+    if "values" in body:
+        return {**plain, "replicates": [{"yield": value, "price": value / 2} for value in body["values"]]}
+    return body
+
+
 def begin_study(fleet: Fleet, study: str, **settings: Any) -> None:
     """By this process, which no bug is planted in."""
     Lab(fleet.lab.client, study).begin(LIST, theory=THEORY, **settings)
@@ -175,13 +194,16 @@ def at_work(
     clients: int,
     work: Callable[[Bench], None] = Bench.work,
     addresses: Sequence[str] | None = None,
+    *,
+    several: bool = False,
 ) -> Iterator[History]:
     """Clients that work until the block ends."""
     history, ended = History(), Event()
 
     def run(number: int) -> None:
         where = addresses or fleet.addresses
-        bench = Bench(number + 1, where, fleet.key, study, Random(f"{seed} {study} {number}"), history)
+        random = Random(f"{seed} {study} {number}")
+        bench = Bench(number + 1, where, fleet.key, study, random, history, several=several)
         try:
             while not ended.is_set():
                 work(bench)

@@ -42,9 +42,9 @@ def _survive(scene: Scene, budget: Budget, seed: int, address: str) -> Count:
     random, count, ready = Random(seed), Count(0), []
     with TemporaryDirectory() as folder, fleet.running(address, Path(folder), scene.servers) as servers:
         for number, deaths in enumerate(rounds(budget, DEATHS_PER_STUDY)):
-            study = f"study-{number}"
-            bench.begin_study(servers, study)
-            with bench.at_work(servers, study, seed, scene.clients, scene.work) as history:
+            study, several = f"study-{number}", (seed + number) % 2 == 1  # every other study has two objectives
+            bench.begin_study(servers, study, **(bench.TWO_QUANTITIES if several else {}))
+            with bench.at_work(servers, study, seed, scene.clients, scene.work, several=several) as history:
                 ready += [_kill_one(servers, random, scene.places) for _ in deaths]
             _renew(servers, servers.members[0])
             counted = {f"operations {outcome}": history.count(outcome) for outcome in Outcome}

@@ -13,7 +13,7 @@ from app.api.dependencies import CanRead
 from app.api.live import LedgerPoller, Streams
 from app.api.problems import documented
 from app.api.routes import COMMON, OF_A_STUDY
-from app.api.schemas.reading import EventPage, event_out
+from app.api.schemas.ledger import EventPage, event_out
 from app.api.schemas.shape import Name
 from app.domain.errors import LedgerBehind, Refusal
 from app.services.transactions import ReadTransactions

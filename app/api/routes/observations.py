@@ -26,6 +26,8 @@ from app.api.schemas.observations import (
     UploadRetractionOut,
     observation_out,
     report_receipt_out,
+    result_cells,
+    result_columns,
     revision_out,
     upload_retraction_out,
 )
@@ -41,7 +43,7 @@ from app.services.intake.xlsx import XLSX, write_xlsx, xlsx_rows
 from app.services.memory import PER_TABLE_BYTE
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import observations, studies
-from app.services.use_cases.observations import Revision, UploadRetraction
+from app.services.use_cases.observations import Correction, Revision, UploadRetraction
 from app.services.use_cases.report import ReportOptions, ReportReceipt, must_not_be_empty, report
 
 router = APIRouter(
@@ -54,6 +56,9 @@ router = APIRouter(
 ObservationNumber = Annotated[int, Path(ge=1, lt=2**31, description="The observation's number.")]
 Sent = Annotated[Spooled, Depends(spooled(Scope.REPORT, json_in_memory=True))]
 CanSendReports = Annotated[WriteTransactions, uploading(Scope.REPORT, json_in_memory=True)]
+OutsideLimits = Annotated[
+    Literal["refuse", "accept"], Query(description="Whether values outside the limits of their quantity are stored.")
+]
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
 _BODY: dict[str, Any] = {
@@ -67,6 +72,12 @@ _BODY: dict[str, Any] = {
                 },
                 "examples": {
                     "one": {"value": {"suggestion": "B3-S1", "value": 0.83}},
+                    "several quantities": {
+                        "value": {
+                            "suggestion": "B3-S1",
+                            "values": {"yield": 83.1, "purity": {"value": 97.2, "std": 0.3}},
+                        }
+                    },
                     "many": {"value": {"observations": [{"candidate": "A7-42", "value": 0.83}]}},
                     "failed": {"value": {"suggestion": "B3-S2", "failed": {"reason": "vial broke", "retry": True}}},
                 },
@@ -147,6 +158,26 @@ def _each_report(unread: list[Any]) -> list[Report]:
     return reports
 
 
+def get_options(
+    body: Sent,
+    duplicates: Annotated[
+        Literal["skip", "new"],
+        Query(description="Whether equal values of a candidate are repeats or new."),
+    ] = "skip",
+    implausible: Annotated[
+        Literal["accept", "refuse"],
+        Query(description="Whether values far from all earlier ones are stored, or refused so that you can confirm."),
+    ] = "accept",
+    outside_limits: OutsideLimits = "refuse",
+) -> ReportOptions:
+    return ReportOptions(
+        body.digest,
+        all_new=duplicates == "new",
+        refuse_implausible=implausible == "refuse",
+        outside_limits=outside_limits == "accept",
+    )
+
+
 @router.post(
     "",
     summary="Report one result, many, or a filled-in sheet",
@@ -159,22 +190,13 @@ def _each_report(unread: list[Any]) -> list[Report]:
 def report_observations(
     study: Name,
     reports: Annotated[list[Report] | Answer, Depends(get_reports)],
-    body: Sent,
+    options: Annotated[ReportOptions, Depends(get_options)],
     tx: CanSendReports,
     resources: ResourcesDep,
-    duplicates: Annotated[
-        Literal["skip", "new"],
-        Query(description="Whether equal values of a candidate are repeats or new."),
-    ] = "skip",
-    implausible: Annotated[
-        Literal["accept", "refuse"],
-        Query(description="Whether values far from all earlier ones are stored, or refused so that you can confirm."),
-    ] = "accept",
     dry_run: Annotated[bool, Query(description="Check everything, store nothing.")] = False,
 ) -> Response:
     if isinstance(reports, Answer):
         return respond(reports)
-    options = ReportOptions(body.digest, all_new=duplicates == "new", refuse_implausible=implausible == "refuse")
     run, receipt = (tx.dry_run, _checked) if dry_run else (tx.write_once, _reported)
     return respond(run(report, resources, study, reports, options, answer=receipt))
 
@@ -213,7 +235,8 @@ def list_observations(
 
     shown = page(after)  # a refusal must come before the first byte
     if format != "json":
-        return _table(format, f"{study}-results", _rows(shown, page))
+        quantities = [quantity.name for quantity in tx.read(studies.find, study).configuration.quantities]
+        return _table(format, f"{study}-results", result_columns(quantities), _rows(shown, page, quantities))
     numbers = {shown_version.observation for shown_version in shown}
     following = shown[-1].observation if len(numbers) == limit else None
     return respond(answer(ObservationPage(observations=tuple(shown), next=following)))
@@ -241,11 +264,10 @@ def correct(
     resources: ResourcesDep,
     tx: CanReport,
     version: SeenVersion,
+    outside_limits: OutsideLimits = "refuse",
 ) -> Response:
-    value, reason = correction.value, correction.reason
-    return respond(
-        tx.write_once(observations.correct, resources, study, number, version, value, reason, answer=_revised)
-    )
+    changed = Correction(correction.outcome(), correction.reason, outside_limits == "accept")
+    return respond(tx.write_once(observations.correct, resources, study, number, version, changed, answer=_revised))
 
 
 @router.post(
@@ -266,17 +288,18 @@ def retract(
     return respond(tx.write_once(observations.retract, resources, study, number, version, reason, answer=_revised))
 
 
-def _table(format_: Literal["csv", "xlsx"], name: str, rows: Iterator[list[Any]]) -> Response:
-    header = list(ObservationOut.model_fields)
+def _table(format_: Literal["csv", "xlsx"], name: str, header: list[str], rows: Iterator[list[Any]]) -> Response:
     if format_ == "xlsx":
         return download(lambda path: write_xlsx(path, header, rows), XLSX, f"{name}.xlsx")
     return StreamingResponse(csv_text(header, rows), media_type="text/csv; charset=utf-8")
 
 
-def _rows(shown: list[ObservationOut], page: Callable[[int], list[ObservationOut]]) -> Iterator[list[Any]]:
+def _rows(
+    shown: list[ObservationOut], page: Callable[[int], list[ObservationOut]], quantities: list[str]
+) -> Iterator[list[Any]]:
     """Cells of this page and of all that follow."""
     while shown:
-        yield from (list(version.model_dump().values()) for version in shown)
+        yield from (result_cells(version, quantities) for version in shown)
         shown = page(shown[-1].observation)
 
 

@@ -11,23 +11,14 @@ from app.api.problems import documented
 from app.api.responses import unless_known
 from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.diagnostics import DiagnosticsOut, diagnostics_out
-from app.api.schemas.reading import (
-    CertificateAnswer,
-    ReplayedOut,
-    SummaryOut,
-    TraceOut,
-    VerifiedOut,
-    certificate_out,
-    replayed_out,
-    summary_out,
-    trace_out,
-    verified_out,
-)
+from app.api.schemas.fronts import FrontOut, front_out
+from app.api.schemas.ledger import ReplayedOut, VerifiedOut, replayed_out, verified_out
+from app.api.schemas.reading import CertificateAnswer, SummaryOut, TraceOut, certificate_out, summary_out, trace_out
 from app.api.schemas.shape import Name
 from app.services.use_cases import batches, studies, verification
 from app.services.workflows.diagnose import diagnose_study
 from app.services.workflows.replay import replay
-from app.services.workflows.summarise import summarise
+from app.services.workflows.summarise import read_front, summarise
 
 router = APIRouter(
     prefix="/v1/studies/{study}", tags=["reading"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
@@ -59,6 +50,21 @@ async def read_certificate(
 ) -> Response:
     def make() -> CertificateAnswer:
         return certificate_out(summarise(resources, tx, study, as_of))
+
+    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
+
+
+@router.get(
+    "/front",
+    summary="The best compromises between several objectives, measured and expected",
+    response_model=FrontOut,
+    responses=NOT_MODIFIED | MODEL,
+)
+async def read_study_front(
+    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong, as_of: AsOf = None
+) -> Response:
+    def make() -> FrontOut:
+        return front_out(read_front(resources, tx, study, as_of))
 
     return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
 

@@ -18,8 +18,17 @@ class NeighbourOut(Shape):
     similarity: float = Field(description="By the kernel: 1 is equal, 0 is unrelated.")
 
 
+class ExpectationOut(Shape):
+    mean: float
+    std: float
+    ucb: float
+
+
 class WhyOut(Shape):
-    """Why it was chosen, in numbers and words; the numbers are null before anything is measured."""
+    """Why it was chosen, in numbers and words; the numbers are null before anything is measured.
+
+    With several quantities, `mean`, `std`, `ucb` and `gain` are about the first objective.
+    """
 
     mean: float | None = Field(description="What the model expects.")
     std: float | None = Field(description="How unsure it is.")
@@ -28,6 +37,9 @@ class WhyOut(Shape):
     gain: float | None = Field(description="Expected improvement over the best measured candidate.")
     nearest: tuple[NeighbourOut, ...] = Field(description="The most similar measured candidates.")
     words: str
+    quantities: dict[str, ExpectationOut] = Field(description="Of several quantities, by name.")
+    feasible: float | None = Field(description="Chance that it meets the constraints.")
+    success: float | None = Field(description="Chance that the measurement gives a value, learnt from failures.")
 
 
 class SuggestionOut(Shape):
@@ -74,6 +86,7 @@ class BatchBrief(Shape):
 
 class BatchOut(BatchBrief):
     fit: dict[str, Any] | None = Field(description="The model fitted in auto mode.")
+    fits: dict[str, Any] = Field(description="The models of several quantities, by name.")
     suggestions: tuple[SuggestionOut, ...]
 
 
@@ -100,6 +113,7 @@ def batch_out(details: BatchDetails) -> BatchOut:
     return BatchOut(
         **_brief(details.study, details.batch),
         fit=None if fit is None else asdict(fit),
+        fits={name: asdict(fit_of) for name, fit_of in details.batch.record.fits.items()},
         suggestions=bench_out(details.bench).suggestions,
     )
 
@@ -136,6 +150,9 @@ def _why_out(why: Explanation, candidates: Mapping[int, Candidate]) -> WhyOut:
             for neighbour in why.nearest
         ),
         words=why.words,
+        quantities={name: ExpectationOut(**vars(expected)) for name, expected in why.quantities.items()},
+        feasible=why.feasible,
+        success=why.success,
     )
 
 

@@ -38,8 +38,15 @@ class CandidateOut(Shape):
     reason: str | None = Field(description="Why it is not available.")
 
 
+class QuantityPredictionOut(Shape):
+    mean: float
+    std: float
+    lower: float
+    upper: float
+
+
 class PredictionOut(Shape):
-    """What the model says of a candidate."""
+    """What the model says of a candidate; with several quantities, `mean` to `upper` are about the first."""
 
     mean: float
     std: float
@@ -49,6 +56,10 @@ class PredictionOut(Shape):
     upper: float = Field(description="At most this, likewise.")
     counts: int = Field(description="How often it was measured.")
     pending: int = Field(description="Measurements that are pending.")
+    quantities: dict[str, QuantityPredictionOut] = Field(description="Of several quantities, by name.")
+    feasible: float | None = Field(description="Chance that it meets the constraints.")
+    success: float | None = Field(description="Chance that a measurement gives a value, learnt from failures.")
+    on_front: bool | None = Field(description="Whether it can still be on the front of several objectives.")
 
 
 class CandidatePageOut(Shape):

@@ -1,5 +1,6 @@
 """Observations on the wire."""
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -9,7 +10,7 @@ from app.api.schemas.shape import Line, Moment, Origin, Reason, Request, Shape, 
 from app.domain.batches import SuggestionId
 from app.domain.clock import stamp
 from app.domain.limits import MOST_REPORTS
-from app.domain.observations import Failure, Report
+from app.domain.observations import SOLE, Failure, Measured, Outcome, Report
 from app.services.use_cases.observations import KeyedObservation, Revision, UploadRetraction
 from app.services.use_cases.report import ReportReceipt
 
@@ -19,9 +20,34 @@ SuggestionText = Annotated[
 ]
 
 
+MEASUREMENTS = 10_000  # in one report
+
+
+class MeasuredIn(Request):
+    """A value with its standard error."""
+
+    value: Value
+    std: Annotated[float, Field(ge=0)] | None = Field(default=None, description="Standard error of the value.")
+
+
+Quantities = Annotated[
+    dict[Line, Value | MeasuredIn],
+    Field(
+        min_length=1,
+        max_length=100,
+        description="By the name of the quantity; what is missing can be reported later.",
+        examples=[{"yield": 83.1, "purity": {"value": 97.2, "std": 0.3}}],
+    ),
+]
+
+
 class FailureIn(Request):
     reason: Reason
-    retry: bool = Field(default=True, description="Whether the candidate may be suggested again.")
+    retry: bool = Field(
+        default=True,
+        description="True: it was bad luck, and the candidate may be suggested again. False: it counts against the"
+        " candidate and those like it.",
+    )
 
 
 class AbandonedIn(Request):
@@ -29,12 +55,18 @@ class AbandonedIn(Request):
 
 
 class ReportIn(Request):
-    """One result, about a `suggestion` or a `candidate`: its `value`, its `values`, or why there is none."""
+    """One result, about a `suggestion` or a `candidate`: what was measured, or why there is nothing."""
 
     suggestion: SuggestionText | None = None
     candidate: Line | None = Field(default=None, min_length=1, description="The candidate's key.", examples=["A7-42"])
-    value: Value | None = Field(default=None, examples=[0.83])
-    values: list[Value] | None = Field(default=None, min_length=1, max_length=10_000, description="Replicates.")
+    value: Value | None = Field(default=None, examples=[0.83], description="Of the study's only quantity.")
+    std: Annotated[float, Field(ge=0)] | None = Field(default=None, description="Standard error of `value`.")
+    values: Quantities | Annotated[list[Value], Field(min_length=1, max_length=MEASUREMENTS)] | None = Field(
+        default=None, description="By the name of the quantity. (A list of numbers is read as `replicates`.)"
+    )
+    replicates: list[Value | Quantities] | None = Field(
+        default=None, min_length=1, max_length=MEASUREMENTS, description="Several measurements."
+    )
     replicate: int | None = Field(default=None, ge=1, le=100_000, description="Which of the replicates this is.")
     failed: FailureIn | None = None
     abandoned: AbandonedIn | None = None
@@ -47,20 +79,31 @@ class ReportIn(Request):
     def _says_one_thing(self) -> Self:
         if (self.suggestion is None) == (self.candidate is None):
             raise ValueError("Give either `suggestion` or `candidate`.")
-        given = [part for part in (self.value, self.values, self.failed, self.abandoned) if part is not None]
-        if len(given) != 1:
-            raise ValueError("Give exactly one of `value`, `values`, `failed` and `abandoned`.")
-        if self.ref is not None and self.values is not None and len(self.values) > 1:
+        parts = (self.value, self.values, self.replicates, self.failed, self.abandoned)
+        if sum(part is not None for part in parts) != 1:
+            raise ValueError("Give exactly one of `value`, `values`, `replicates`, `failed` and `abandoned`.")
+        if self.std is not None and self.value is None:
+            raise ValueError("`std` belongs to `value`. In `values`, write a value with its `std`.")
+        if self.ref is not None and len(self._outcomes()) > 1:
             raise ValueError("A `ref` names one measurement. Report each value with a `ref` of its own.")
         return self
 
+    def _outcomes(self) -> tuple[Outcome, ...]:
+        if self.value is not None:
+            return ({SOLE: Measured(self.value, self.std)},)
+        if isinstance(self.values, dict):
+            return (outcome_of(self.values),)
+        measured = self.values if self.values is not None else self.replicates or ()
+        return tuple(
+            outcome_of(outcome) if isinstance(outcome, dict) else {SOLE: Measured(outcome)} for outcome in measured
+        )
+
     def report(self, pointer: str | None = None) -> Report:
         """As the use case takes it; `pointer` is its place in a list."""
-        values = tuple(self.values) if self.values is not None else () if self.value is None else (self.value,)
         return Report(
             suggestion=SuggestionId.parse(self.suggestion) if self.suggestion else None,
             candidate=self.candidate,
-            values=values,
+            outcomes=self._outcomes(),
             replicate=self.replicate,
             failed=Failure(self.failed.reason, self.failed.retry) if self.failed else None,
             abandoned=self.abandoned.reason if self.abandoned else None,
@@ -70,6 +113,13 @@ class ReportIn(Request):
             ref=self.ref,
             pointer=pointer,
         )
+
+
+def outcome_of(quantities: Mapping[str, float | MeasuredIn]) -> Outcome:
+    return {
+        name: Measured(measured.value, measured.std) if isinstance(measured, MeasuredIn) else Measured(measured)
+        for name, measured in quantities.items()
+    }
 
 
 class ReportsIn(Request):
@@ -82,10 +132,19 @@ class UnreadReportsIn(Request):
     observations: list[Any] = Field(min_length=1, max_length=MOST_REPORTS)
 
 
+class MeasuredOut(Shape):
+    value: float
+    std: float | None
+
+
 class MatchOut(Shape):
     row: int | None = Field(description="Of the sheet.")
-    status: str = Field(description="recorded, duplicate (reported before, not stored again), failed or abandoned.")
-    value: float | None = Field(description="As it was understood.")
+    status: str = Field(
+        description="recorded, completed (some quantities came later), duplicate (reported before, not stored again),"
+        " failed or abandoned."
+    )
+    value: float | None = Field(description="As it was understood, if it is the only one.")
+    values: dict[str, MeasuredOut] = Field(description="As they were understood, by quantity.")
     observation: int | None = Field(description="Its number.")
     key: str
     suggestion: str | None
@@ -105,7 +164,7 @@ class ObservationOut(Shape):
     version: int
     state: str = Field(description="recorded, superseded or retracted.")
     key: str
-    value: float
+    value: float | None = Field(description="Of the first objective.")
     suggestion: str | None
     replicate: int | None
     ref: str | None
@@ -117,6 +176,8 @@ class ObservationOut(Shape):
     recorded_at: str
     seq: int
     origin: Origin
+    values: dict[str, MeasuredOut] = Field(description="By the name of the quantity.")
+    missing: tuple[str, ...] = Field(description="Quantities that can be reported later.")
 
 
 class ObservationPage(Shape):
@@ -125,8 +186,20 @@ class ObservationPage(Shape):
 
 
 class CorrectionIn(Request):
-    value: Value
+    """Another `value`, or other `values` of some quantities; those that are left out stay."""
+
+    value: Value | None = None
+    values: Quantities | None = None
     reason: Reason = Field(description="Kept in the ledger.", examples=["the decimal point had slipped"])
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if (self.value is None) == (self.values is None):
+            raise ValueError("Give either `value` or `values`.")
+        return self
+
+    def outcome(self) -> Outcome:
+        return {SOLE: Measured(self.value)} if self.value is not None else outcome_of(self.values or {})
 
 
 class RetractionIn(Request):
@@ -160,7 +233,8 @@ def report_receipt_out(receipt: ReportReceipt, *, stored: bool) -> ReportReceipt
             MatchOut(
                 row=match.report.row,
                 status=match.status,
-                value=match.value,
+                value=_only(match.values),
+                values=_measured_out(match.values),
                 observation=match.observation,
                 key=match.key,
                 suggestion=_text_of(match.suggestion),
@@ -191,7 +265,31 @@ def observation_out(keyed: KeyedObservation) -> ObservationOut:
         recorded_at=observation.recorded_at,
         seq=observation.seq,
         origin=keyed.origin,
+        values=_measured_out(observation.values),
+        missing=keyed.missing,
     )
+
+
+def result_columns(quantities: Sequence[str]) -> list[str]:
+    """The header of a table of results: `value` and its `std`, or two columns for each of several quantities."""
+    named = [name for name in ObservationOut.model_fields if name not in ("values", "missing")]
+    if len(quantities) == 1:
+        return [*named, "std"]
+    before, after = named[: named.index("value")], named[named.index("value") + 1 :]
+    return [*before, *quantities, *after, *(f"{name} std" for name in quantities)]
+
+
+def result_cells(result: ObservationOut, quantities: Sequence[str]) -> list[Any]:
+    """The cells of a result under `result_columns`."""
+    cells = result.model_dump(exclude={"values", "missing"})
+    values = [result.values.get(name) for name in quantities]
+    errors = [None if measured is None else measured.std for measured in values]
+    if len(quantities) == 1:
+        return [*cells.values(), *errors]
+    numbers = [None if measured is None else measured.value for measured in values]
+    position = list(cells).index("value")
+    others = list(cells.values())
+    return [*others[:position], *numbers, *others[position + 1 :], *errors]
 
 
 def upload_retraction_out(retraction: UploadRetraction) -> UploadRetractionOut:
@@ -202,6 +300,14 @@ def upload_retraction_out(retraction: UploadRetraction) -> UploadRetractionOut:
 
 def revision_out(revision: Revision) -> RevisionOut:
     return RevisionOut(observation=observation_out(revision.current), affected_batches=revision.affected_batches)
+
+
+def _only(values: Outcome) -> float | None:
+    return next(iter(values.values())).value if len(values) == 1 else None
+
+
+def _measured_out(values: Outcome) -> dict[str, MeasuredOut]:
+    return {name: MeasuredOut(value=measured.value, std=measured.std) for name, measured in values.items()}
 
 
 def _text_of(suggestion: SuggestionId | None) -> str | None:

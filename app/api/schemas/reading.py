@@ -6,14 +6,12 @@ from typing import Literal
 from pydantic import Field
 
 from app.api.schemas.batches import BatchBrief, batch_brief
-from app.api.schemas.shape import Origin, Shape
+from app.api.schemas.fronts import FrontOut, front_in_words, front_out
+from app.api.schemas.shape import Shape
 from app.domain.batches import Batch
 from app.domain.predictions import Outlook, difference_in_words
 from app.domain.studies import Direction, StudyState
-from app.services.use_cases.events import ListedEntry, describe
-from app.services.use_cases.verification import Verification
-from app.services.workflows.replay import Replay
-from app.services.workflows.summarise import StudySummary, progress
+from app.services.workflows.summarise import StudySummary, hypervolumes, progress
 
 
 class BestObservedOut(Shape):
@@ -100,6 +98,13 @@ class CountsOut(Shape):
     pending: int = Field(description="Measurements that are pending.")
 
 
+class QuantityOut(Shape):
+    name: str
+    unit: str
+    direction: Direction | None = Field(description="Null if only a constraint names it.")
+    measured: int = Field(description="Results with a value of it.")
+
+
 class SummaryOut(Shape):
     name: str
     seq: int
@@ -115,6 +120,8 @@ class SummaryOut(Shape):
     outlook: OutlookOut | None
     open_batches: tuple[OpenBatchOut, ...]
     headline: str
+    quantities: tuple[QuantityOut, ...] = Field(description="Everything that is measured.")
+    front: FrontOut | None = Field(description="Of several objectives, or with constraints.")
 
 
 class PointOut(Shape):
@@ -124,54 +131,17 @@ class PointOut(Shape):
     best: float
 
 
+class VolumeOut(Shape):
+    observation: int
+    hypervolume: float
+
+
 class TraceOut(Shape):
     batches: tuple[BatchBrief, ...]
     progress: tuple[PointOut, ...] = Field(description="Values in the order of reporting and the best so far, thinned.")
-
-
-class EventOut(Shape):
-    seq: int
-    type: str
-    format: int = Field(description="The format of the payload.")
-    words: str = Field(description="What happened, in one sentence.")
-    payload: str = Field(description="Canonical JSON: the text that was hashed.")
-    actor: str
-    reason: str | None
-    recorded_at: str
-    request_id: str
-    previous: str
-    hash: str
-    origin: Origin
-
-
-class EventPage(Shape):
-    events: tuple[EventOut, ...]
-    next: int | None
-
-
-class DifferenceOut(Shape):
-    table: str = Field(examples=["observations"])
-    row: str = Field(examples=["number 3, version 1"])
-    what: Literal["missing", "not in the ledger", "altered", "damaged"]
-    columns: tuple[str, ...] = Field(description="The columns that were altered.")
-
-
-class VerifiedOut(Shape):
-    sound: bool
-    events: int
-    broken_at: int | None = Field(description="The first event that is missing, altered or out of place.")
-    head: str
-    differences: tuple[DifferenceOut, ...] = Field(
-        description="The first rows of other tables that are not what the ledger says, and arrays that are damaged."
+    hypervolume: tuple[VolumeOut, ...] = Field(
+        description="With several objectives: what the measured front dominated after each result, thinned."
     )
-
-
-class ReplayedOut(Shape):
-    number: int
-    equal: bool
-    recorded_build: str
-    this_build: str
-    differences: tuple[str, ...]
 
 
 def summary_out(summary: StudySummary) -> SummaryOut:
@@ -201,6 +171,22 @@ def summary_out(summary: StudySummary) -> SummaryOut:
             for open_batch in summary.open_batches
         ),
         headline=_headline(summary),
+        quantities=_quantities(summary),
+        front=None if summary.front is None else front_out(summary.front),
+    )
+
+
+def _quantities(summary: StudySummary) -> tuple[QuantityOut, ...]:
+    ledger = summary.ledger
+    directions = {objective.name: objective.direction for objective in ledger.configuration.objectives}
+    return tuple(
+        QuantityOut(
+            name=quantity.name,
+            unit=quantity.unit,
+            direction=directions.get(quantity.name),
+            measured=ledger.of(quantity).observations,
+        )
+        for quantity in ledger.configuration.quantities
     )
 
 
@@ -217,19 +203,9 @@ def certificate_out(summary: StudySummary) -> CertificateAnswer:
 
 def trace_out(summary: StudySummary, batches: Sequence[Batch]) -> TraceOut:
     points = tuple(PointOut.model_validate(point) for point in progress(summary.ledger))
-    return TraceOut(batches=tuple(batch_brief(summary.study, batch) for batch in batches), progress=points)
-
-
-def event_out(listed: ListedEntry) -> EventOut:
-    return EventOut(**vars(listed.entry), words=describe(listed.entry), origin=listed.origin)
-
-
-def verified_out(verification: Verification) -> VerifiedOut:
-    return VerifiedOut.model_validate(verification)
-
-
-def replayed_out(replay: Replay) -> ReplayedOut:
-    return ReplayedOut.model_validate(replay)
+    volumes = tuple(VolumeOut.model_validate(point) for point in hypervolumes(summary.ledger))
+    briefs = tuple(batch_brief(summary.study, batch) for batch in batches)
+    return TraceOut(batches=briefs, progress=points, hypervolume=volumes)
 
 
 def _counts(summary: StudySummary) -> CountsOut:
@@ -262,6 +238,8 @@ def _certificate(summary: StudySummary) -> CertificateOut | None:
 
 
 def _headline(summary: StudySummary) -> str:
+    if summary.front is not None:
+        return front_in_words(summary.front)
     unit = f" {summary.ledger.configuration.objective.unit}".rstrip()
     best, certificate, outlook = _best_observed(summary), _certificate(summary), summary.outlook
     if best is None:

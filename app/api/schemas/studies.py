@@ -7,15 +7,26 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from app.api.schemas.shape import Line, Moment, Name, Origin, Reason, Request, Shape, Text
-from app.domain import limits
 from app.domain.candidates import ColumnKind, ColumnRole
 from app.domain.clock import stamp
-from app.domain.studies import Configuration, Direction, Stop, Study, StudyState, Theory
+from app.domain.errors import Finding, Invalid
+from app.domain.limits import MOST_CONDITIONS, MOST_MEASUREMENTS, MOST_NOISE, MOST_OVERDUE_HOURS, MOST_REPEATS, SEEDS
+from app.domain.studies import (
+    Configuration,
+    Constraint,
+    Direction,
+    Limits,
+    Objective,
+    Stop,
+    Study,
+    StudyState,
+    Theory,
+)
 
 Positive = Annotated[float, Field(gt=0)]
-Noise = Annotated[float, Field(gt=0, le=limits.MOST_NOISE)]
-Hours = Annotated[float, Field(gt=0, le=limits.MOST_OVERDUE_HOURS)]
-Repeats = Literal["auto", "allowed", "never"] | Annotated[int, Field(ge=1, le=limits.MOST_REPEATS)]
+Noise = Annotated[float, Field(gt=0, le=MOST_NOISE)]
+Hours = Annotated[float, Field(gt=0, le=MOST_OVERDUE_HOURS)]
+Repeats = Literal["auto", "allowed", "never"] | Annotated[int, Field(ge=1, le=MOST_REPEATS)]
 
 
 class TheorySettings(Request):
@@ -43,6 +54,35 @@ class TheorySettings(Request):
     scale: Positive = Field(default=1.0, description="The model sees (value − offset) / scale.")
 
 
+class LimitsSettings(Request):
+    """The values that a quantity can have at all. Values outside are refused unless they are confirmed."""
+
+    low: float | None = Field(default=None, examples=[0])
+    high: float | None = Field(default=None, examples=[100])
+
+
+class ObjectiveSettings(Request):
+    """A quantity to make large or small, or to bring near a target."""
+
+    name: Line = Field(min_length=1, examples=["yield"])
+    unit: Line = Field(default="", examples=["%"])
+    direction: Literal["maximize", "minimize", "target"]
+    limits: LimitsSettings | None = None
+    target: float | None = Field(default=None, description='With the direction "target": the best value.')
+    theory: TheorySettings | None = Field(default=None, description="Its own model, if the study fixes one.")
+
+
+class ConstraintSettings(Request):
+    """A quantity that must be good enough. If it is no objective, it is measured for this alone."""
+
+    name: Line = Field(min_length=1, examples=["purity"])
+    at_least: float | None = Field(default=None, examples=[95])
+    at_most: float | None = None
+    unit: Line = ""
+    limits: LimitsSettings | None = None
+    theory: TheorySettings | None = Field(default=None, description="Its own model, if the study fixes one.")
+
+
 class StopRule(Request):
     """Any one of these ends the asking, never the reporting."""
 
@@ -61,6 +101,36 @@ class ChangeableSettings(Request):
         examples=["yield"],
     )
     unit: Line = Field(default="", description="Unit of the measured quantity.", examples=["%"])
+    direction: Literal["maximize", "minimize", "target"] = Field(
+        default="maximize",
+        description="Whether large or small values are good; it can change until the first result.",
+        examples=["maximize"],
+    )
+    limits: LimitsSettings | None = Field(default=None, description="Of the measured quantity.")
+    target: float | None = Field(default=None, description='With the direction "target": the best value.')
+    objectives: list[ObjectiveSettings] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=5,
+        description="Several objectives, instead of `objective`, `unit`, `direction`, `limits` and `target`.",
+    )
+    constraints: list[ConstraintSettings] = Field(
+        default=[],
+        max_length=10,
+        description="What must be good enough.",
+        examples=[[{"name": "purity", "at_least": 95}]],
+    )
+    prefer: dict[Line, Positive] = Field(
+        default={},
+        description="Weights of the objectives: seek one compromise instead of their front.",
+        examples=[{"yield": 2, "cost": 1}],
+    )
+    reference: dict[Line, float] = Field(
+        default={}, description="By objective: values that are too bad to be of interest."
+    )
+    failures: Literal["learn", "ignore"] = Field(
+        default="learn", description="Whether failures that count tell where nothing can be measured."
+    )
     goal: Literal["best", "production", "explore"] = Field(
         default="best", description="Find the best candidate; or get good results on the way; or learn widely."
     )
@@ -69,14 +139,14 @@ class ChangeableSettings(Request):
     columns: dict[str, dict[str, str]] = Field(
         default={}, description="How a column is scaled.", examples=[{"pressure": {"scale": "log"}}]
     )
-    min_batch: int = Field(default=1, ge=1, le=limits.MOST_MEASUREMENTS, description="Fewest measurements in a batch.")
-    max_batch: int = Field(default=100, ge=1, le=limits.MOST_MEASUREMENTS, description="Most measurements in a batch.")
+    min_batch: int = Field(default=1, ge=1, le=MOST_MEASUREMENTS, description="Fewest measurements in a batch.")
+    max_batch: int = Field(default=100, ge=1, le=MOST_MEASUREMENTS, description="Most measurements in a batch.")
     first_batch: int | None = Field(
-        default=None, ge=1, le=limits.MOST_MEASUREMENTS, description="Size of the very first batch."
+        default=None, ge=1, le=MOST_MEASUREMENTS, description="Size of the very first batch."
     )
     where: tuple[Line, ...] = Field(
         default=(),
-        max_length=limits.MOST_CONDITIONS,
+        max_length=MOST_CONDITIONS,
         strict=False,
         description="Conditions that every ask adds to its own.",
         examples=[["in_stock = true"]],
@@ -95,10 +165,7 @@ class ChangeableSettings(Request):
 class StudySettings(ChangeableSettings):
     """Everything has a default that works; `{"direction": "maximize"}` is enough."""
 
-    direction: Literal["maximize", "minimize"] = Field(
-        default="maximize", description="Whether large or small values are good.", examples=["maximize"]
-    )
-    seed: int = Field(default=0, ge=0, lt=limits.SEEDS, description="The same seed and results give the same batches.")
+    seed: int = Field(default=0, ge=0, lt=SEEDS, description="The same seed and results give the same batches.")
 
     def configuration(self) -> Configuration:
         return _changed(Configuration(), self, set(type(self).model_fields))
@@ -166,14 +233,24 @@ def study_out(study: Study) -> StudyOut:
 def _settings_of(configuration: Configuration) -> StudySettings:
     """The settings as they are shown. They were checked when they came in, and are not checked again."""
     stop, theory, objective = configuration.stop, configuration.theory, configuration.objective
-    settings = {name: value for name, value in vars(configuration).items() if name != "objectives"}
     return StudySettings.model_construct(
-        **settings
+        **vars(configuration)
         | {
             "direction": objective.direction.value,
             "objective": objective.name,
             "unit": objective.unit,
-            "theory": None if theory is None else TheorySettings.model_construct(**vars(theory)),
+            "limits": _limits_of(objective.limits),
+            "target": objective.target,
+            "objectives": [
+                ObjectiveSettings.model_construct(**vars(shown) | _shown(shown) | {"direction": shown.direction.value})
+                for shown in configuration.objectives
+            ],
+            "constraints": [
+                ConstraintSettings.model_construct(**vars(constraint) | _shown(constraint))
+                for constraint in configuration.constraints
+            ],
+            "failures": configuration.failures or "ignore",
+            "theory": _theory_of(theory),
             "stop": StopRule.model_construct(
                 regret_bound=stop.regret_bound,
                 observations=stop.observations,
@@ -183,17 +260,74 @@ def _settings_of(configuration: Configuration) -> StudySettings:
     )
 
 
+def _shown(quantity: Objective | Constraint) -> dict[str, Any]:
+    return {"limits": _limits_of(quantity.limits), "theory": _theory_of(quantity.theory)}
+
+
+def _limits_of(limits: Limits | None) -> LimitsSettings | None:
+    return None if limits is None else LimitsSettings.model_construct(**vars(limits))
+
+
+def _theory_of(theory: Theory | None) -> TheorySettings | None:
+    return None if theory is None else TheorySettings.model_construct(**vars(theory))
+
+
 def _changed(configuration: Configuration, settings: ChangeableSettings, names: set[str]) -> Configuration:
     """The configuration with the named settings."""
-    changes: dict[str, Any] = {name: getattr(settings, name) for name in names}
-    renamed = {"objective": "name", "unit": "unit", "direction": "direction"}
-    of_objective = {renamed[name]: changes.pop(name) for name in renamed if name in changes}
-    if "direction" in of_objective:
-        of_objective["direction"] = Direction(of_objective["direction"])
-    changes["objectives"] = (replace(configuration.objective, **of_objective),)
+    changes: dict[str, Any] = {name: getattr(settings, name) for name in names if name not in _OF_OBJECTIVES}
+    changes["objectives"] = _objectives(configuration, settings, names)
+    if "constraints" in changes:
+        changes["constraints"] = tuple(_constraint(sent) for sent in changes["constraints"])
+    if "failures" in changes:
+        changes["failures"] = "learn" if changes["failures"] == "learn" else None
     if changes.get("theory") is not None:
-        changes["theory"] = Theory(**changes["theory"].model_dump())
+        changes["theory"] = _theory(changes["theory"])
     if "stop" in changes:
         stop = changes["stop"]
         changes["stop"] = Stop(stop.regret_bound, stop.observations, stamp(stop.date) if stop.date else None)
     return replace(configuration, **changes)
+
+
+_SHORT_FORM = {"objective": "name", "unit": "unit", "direction": "direction", "limits": "limits", "target": "target"}
+"""The settings of a study's only objective, and what an objective calls them."""
+_OF_OBJECTIVES = {*_SHORT_FORM, "objectives"}
+
+
+def _objectives(configuration: Configuration, settings: ChangeableSettings, names: set[str]) -> tuple[Objective, ...]:
+    """The objectives as sent: all of them, or the only one in the short form. Both must say the same."""
+    short = {_SHORT_FORM[name]: getattr(settings, name) for name in names & _SHORT_FORM.keys()}
+    if "direction" in short:
+        short["direction"] = Direction(short["direction"])
+    if "limits" in short:
+        short["limits"] = _limits(short["limits"])
+    if settings.objectives is None:
+        if len(configuration.objectives) > 1 and short:
+            message = "This study has several objectives. Send `objectives`."
+            raise Invalid([Finding("objectives", message, pointer=f"/{min(names & _SHORT_FORM.keys())}")])
+        return (replace(configuration.objective, **short), *configuration.objectives[1:])
+    objectives = tuple(_objective(sent) for sent in settings.objectives)
+    stated = {_SHORT_FORM[name] for name in settings.model_fields_set & _SHORT_FORM.keys()}
+    if any(getattr(objectives[0], name) != short[name] for name in stated):
+        message = (
+            "`objectives` says something else than `objective`, `unit`, `direction`, `limits` and `target`. Send one."
+        )
+        raise Invalid([Finding("objectives", message, pointer="/objectives")])
+    return objectives
+
+
+def _objective(sent: ObjectiveSettings) -> Objective:
+    return Objective(
+        sent.name, sent.unit, Direction(sent.direction), _limits(sent.limits), sent.target, _theory(sent.theory)
+    )
+
+
+def _constraint(sent: ConstraintSettings) -> Constraint:
+    return Constraint(sent.name, sent.at_least, sent.at_most, sent.unit, _limits(sent.limits), _theory(sent.theory))
+
+
+def _limits(sent: LimitsSettings | None) -> Limits | None:
+    return None if sent is None else Limits(sent.low, sent.high)
+
+
+def _theory(sent: TheorySettings | None) -> Theory | None:
+    return None if sent is None else Theory(**sent.model_dump())

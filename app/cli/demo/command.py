@@ -13,7 +13,7 @@ from app.cli.demo.screen import Screen
 from app.cli.demo.server import temporary_server
 from app.cli.printing import console, spinner
 from app.cli.remote import KeyOption, Url
-from nextbatch import Batch, Client, Study, SyncConnection
+from nextbatch import Batch, Client, Objective, Study, SyncConnection
 
 NAME = "demo-reactions"
 BENCH = 8  # measurements that the simulated technician can do at once
@@ -22,15 +22,16 @@ BENCH = 8  # measurements that the simulated technician can do at once
 def demo(
     budget: Annotated[int, typer.Option(min=1, help="Number of measurements.")] = 60,
     pace: Annotated[float, typer.Option(min=0, help="Seconds per measurement.")] = 0.05,
+    objectives: Annotated[int, typer.Option(min=1, max=2, help="1: the yield. 2: the yield and the price.")] = 1,
     hold: Annotated[bool | None, typer.Option(help="Keep the server and its page running at the end.")] = None,
     url: Url = None,
     key: KeyOption = None,
 ) -> None:
     """Screen 2,160 simulated reactions with a simulated technician, live."""
     with _server(url, key) as (client, temporary):
-        study = _create_study(client)
-        _run(study, budget, pace)
-        _print_result(study)
+        study = _create_study(client, objectives)
+        _run(study, budget, pace, objectives)
+        (_print_front if objectives > 1 else _print_result)(study)
         if temporary and (console.is_terminal if hold is None else hold):
             _keep_serving()
 
@@ -47,31 +48,39 @@ def _server(url: str | None, key: str | None) -> Iterator[tuple[Client, bool]]:
         yield client, True
 
 
-def _create_study(client: Client) -> Study[SyncConnection]:
+def _create_study(client: Client, objectives: int) -> Study[SyncConnection]:
     description = "Simulated: which ligand, base, solvent, temperature and concentration give the best yield?"
-    study = client.create_study(NAME, objective="yield", unit="%", description=description)
+    goals: list[Objective] = [
+        {"name": "yield", "unit": "%", "direction": "maximize", "limits": {"low": 0, "high": 100}},
+        {"name": "price", "unit": "EUR", "direction": "minimize"},
+    ]
+    if objectives == 1:
+        study = client.create_study(NAME, objective="yield", unit="%", description=description)
+    else:
+        study = client.create_study(f"{NAME}-2", objectives=goals, description=description)
     with spinner("Uploading the candidates"):
         study.upload(Reaction().candidates())
     return study
 
 
-def _run(study: Study[SyncConnection], budget: int, pace: float) -> None:
+def _run(study: Study[SyncConnection], budget: int, pace: float, objectives: int) -> None:
     """Ask, measure, report, until the budget is spent."""
     screen = Screen(f"{study.details.candidates} simulated reactions", budget)
     with Live(screen, console=console, refresh_per_second=12):
         while (remaining := budget - len(screen.best_so_far)) > 0:
             batch = study.ask(worker="demo", max_size=min(remaining, BENCH))
             screen.start(batch)
-            _measure(batch, screen, pace)
+            _measure(batch, screen, pace, objectives)
 
 
-def _measure(batch: Batch[SyncConnection], screen: Screen, pace: float) -> None:
+def _measure(batch: Batch[SyncConnection], screen: Screen, pace: float, objectives: int) -> None:
     reaction = Reaction()
     for suggestion in batch.pending:
         time.sleep(pace * suggestion.replicates)
         repeats = range(1, suggestion.replicates + 1)
         values = [reaction.measure(suggestion, batch.number * 1000 + repeat) for repeat in repeats]
-        suggestion.report(values, measured_by="a simulated technician")
+        priced = [{"yield": value, "price": reaction.price(suggestion)} for value in values]
+        suggestion.report(values if objectives == 1 else priced, measured_by="a simulated technician")
         screen.add(suggestion.id, suggestion.key, values)
 
 
@@ -88,6 +97,14 @@ def _print_result(study: Study[SyncConnection]) -> None:
             f"{truth[found.key]:.1f} %: rank {rank} of {len(truth)}.",
             soft_wrap=True,
         )
+
+
+def _print_front(study: Study[SyncConnection]) -> None:
+    """The best compromises between yield and price, cheapest first."""
+    front = study.front()
+    console.print(str(front), soft_wrap=True)
+    for point in sorted(front.measured, key=lambda point: point.values["price"]):
+        console.print(f"{point.key}: {point.values['yield']:.1f} % for {point.values['price']:.2f} EUR", soft_wrap=True)
 
 
 def _keep_serving() -> None:

@@ -25,6 +25,8 @@ LIGANDS = {
 BASES = {"K3PO4": (1.0, 0.4), "K2CO3": (0.85, 0.3), "Cs2CO3": (0.95, 0.5), "NaOtBu": (0.9, 1.0)}
 # solvent: how well it dissolves, how protic it is
 SOLVENTS = {"dioxane": (0.95, 0.0), "toluene": (0.85, 0.0), "DMF": (0.8, 0.1), "THF": (0.88, 0.0), "tBuOH": (1.0, 0.6)}
+# ligand: EUR for one reaction
+PRICES = {"XPhos": 4.1, "SPhos": 5.2, "RuPhos": 4.6, "dppf": 1.9, "PPh3": 0.2, "PCy3": 2.7}
 TEMPERATURES = (50, 60, 70, 80, 90, 100)
 CONCENTRATIONS = (0.05, 0.1, 0.2)
 
@@ -57,6 +59,11 @@ class Reaction:
         warm = math.exp(-(((candidate["temperature"] - best_temperature) / 28.0) ** 2))
         dense = 1.0 - 0.25 * abs(math.log2(candidate["concentration"] / 0.1))
         return 100.0 * activity * works * dissolves * warm * dense * (1.0 - strength * protic)
+
+    def price(self, candidate: Any) -> float:
+        """EUR for one reaction: the ligand, by how much of it is needed, and the heat."""
+        price = PRICES[candidate["ligand"]] * float(candidate["concentration"]) * 10
+        return round(price + float(candidate["temperature"]) / 100, 2)
 
     def best(self) -> dict[str, Any]:
         return max(self.candidates(), key=self.truth)

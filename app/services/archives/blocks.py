@@ -7,7 +7,7 @@ import numpy as np
 from app.arrays import Array
 from app.domain.candidates import AttributeArrays, CandidateBlock, CellValue, Column, KeyArrays
 from app.services.intake.columns import name_flaw, text_flaw
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.storage.array_cache import unpack_strings
 from app.storage.candidates import BlockContents, name_arrays
 
@@ -22,7 +22,7 @@ def must(condition: object, message: str) -> None:
         raise Impossible(message)
 
 
-def check_columns(columns: Sequence[Column], limits: Limits) -> None:
+def check_columns(columns: Sequence[Column], limits: IntakeLimits) -> None:
     """The names, kinds, roles and levels that an upload could have given."""
     names = [column.name for column in columns]
     must(len(set(names)) == len(names) <= limits.columns, "it has too many columns, or two of the same name")
@@ -40,7 +40,7 @@ def check_columns(columns: Sequence[Column], limits: Limits) -> None:
 
 
 def check_block(
-    block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array], limits: Limits
+    block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array], limits: IntakeLimits
 ) -> tuple[str, ...] | None:
     """Check every array of a block; its keys, or None if the candidates are numbered.
 
@@ -73,7 +73,7 @@ def _check_features(numbers: Array, codes: Array, rows: int, features: Sequence[
         must(within.all(), "a candidate has a text that its column does not have")
 
 
-def _keys(stored: KeyArrays, rows: int, arrays: Mapping[str, Array], limits: Limits) -> tuple[str, ...]:
+def _keys(stored: KeyArrays, rows: int, arrays: Mapping[str, Array], limits: IntakeLimits) -> tuple[str, ...]:
     texts = _texts(arrays[stored.ends], arrays[stored.content], rows)
     keys = tuple(text for text in texts if text is not None and name_flaw(text, limits.key_length) is None)
     must(len(set(keys)) == rows, "the keys of its candidates are not unique, or cannot be keys")
@@ -81,7 +81,7 @@ def _keys(stored: KeyArrays, rows: int, arrays: Mapping[str, Array], limits: Lim
 
 
 def _attributes(
-    block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array], limits: Limits
+    block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array], limits: IntakeLimits
 ) -> dict[str, list[CellValue]]:
     kinds = {column.name: column.kind for column in columns if column.role == "attribute"}
     must(block.arrays.attributes.keys() == kinds.keys(), "its attributes are not those of its columns")
@@ -91,7 +91,7 @@ def _attributes(
 
 
 def _cells(
-    stored: AttributeArrays, kind: str, rows: int, arrays: Mapping[str, Array], limits: Limits
+    stored: AttributeArrays, kind: str, rows: int, arrays: Mapping[str, Array], limits: IntakeLimits
 ) -> list[CellValue]:
     """The cells of one attribute; None where one is missing."""
     if stored.numbers is None:

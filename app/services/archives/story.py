@@ -37,10 +37,11 @@ from app.domain.events import (
 from app.domain.ledger import LedgerEntry
 from app.domain.limits import MOST_MEASUREMENTS
 from app.domain.observations import Measured
+from app.domain.quantities import must_measure_the_same
 from app.domain.studies import TRANSITIONS, Configuration, StudyState
 from app.modelling.engine_settings import check_configuration, check_features
 from app.services.archives.blocks import Impossible, check_block, check_columns, must
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 
 
 @dataclass
@@ -65,7 +66,7 @@ class _Reported:
     retracted: bool = False
 
 
-def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], most: Limits) -> None:
+def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], most: IntakeLimits) -> None:
     """Raise `Impossible`, naming the event, unless all of it can have happened."""
     story = _Story(arrays, most)
     for entry in entries:
@@ -79,7 +80,7 @@ def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], mos
 class _Story:
     """Follows one ledger from its first event."""
 
-    def __init__(self, arrays: Mapping[str, Array], most: Limits) -> None:
+    def __init__(self, arrays: Mapping[str, Array], most: IntakeLimits) -> None:
         self._arrays, self._most = arrays, most
         self._state: StudyState | None = None
         self._configuration = Configuration()
@@ -155,10 +156,9 @@ class _Story:
         state = self._state or StudyState.ACTIVE
         legal = event.state is state or event.state in TRANSITIONS[state]
         must(legal and event.state is not StudyState.DELETED, f"a study that is {state} cannot become {event.state}")
-        fixed = (before.seed, before.objective.direction) == (after.seed, after.objective.direction)
-        must(fixed, "seed and direction are fixed when a study is created")
-        renamed = before.objective.name != after.objective.name
-        must(not (renamed and self._observations), "the objective has results under another name")
+        must(before.seed == after.seed, "the seed is fixed when a study is created")
+        if self._observations:
+            must_measure_the_same(before, after)
         self._state, self._configuration = event.state, after
 
     def _add(self, event: CandidatesUploaded | CandidatesAdded) -> None:
@@ -247,7 +247,8 @@ class _Story:
         must(reported.observation == len(self._observations) + 1, "observations are numbered 1, 2, 3")
         self._check_candidate(reported.candidate)
         self._check_values(reported.values)
-        must(self._configuration.objective.name in reported.values, "it does not report the objective")
+        names = {quantity.name for quantity in self._configuration.quantities}
+        must(not names.isdisjoint(reported.values), "it reports nothing that the study measures")
         must((reported.suggestion is None) == (reported.replicate is None), "it answers half a suggestion")
         if reported.suggestion is not None and reported.replicate is not None:
             suggested = self._answered(reported.suggestion, reported.candidate)

@@ -28,7 +28,7 @@ from app.services.intake.cell_types import (
 )
 from app.services.intake.columns import Declared, check_names
 from app.services.intake.findings import Findings, refuse
-from app.services.intake.limits import Limits, check_size
+from app.services.intake.limits import IntakeLimits, check_size
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
 def _parse_request(text: str) -> ReadRequest:
     members = json.loads(text)
     members["declared"] = Declared(**members["declared"])
-    members["limits"] = Limits(**members["limits"])
+    members["limits"] = IntakeLimits(**members["limits"])
     return ReadRequest(**members)
 
 
@@ -66,7 +66,7 @@ def _read_columns(request: ReadRequest) -> list[RawColumn]:
     return columns
 
 
-def _read_frame(path: Path, form: str, limits: Limits, findings: Findings) -> pl.DataFrame:
+def _read_frame(path: Path, form: str, limits: IntakeLimits, findings: Findings) -> pl.DataFrame:
     """The whole file, after a check of its size that reads no cells."""
     lazy = pl.scan_parquet(path, glob=False) if form == "parquet" else pl.scan_ipc(path, glob=False)
     names = lazy.collect_schema().names()

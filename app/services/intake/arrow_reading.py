@@ -23,7 +23,7 @@ from app.domain.errors import Finding, InvalidCandidates, UnsupportedMediaType
 from app.services.intake.cell_types import NumberCells, RawColumn, TextCells
 from app.services.intake.columns import Declared
 from app.services.intake.findings import Findings, refuse
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.services.intake.table import CandidateTable, build_table
 
 FIRST_ROW = 1
@@ -47,17 +47,17 @@ class ReadRequest:
     form: str
     folder: str
     declared: Declared
-    limits: Limits
+    limits: IntakeLimits
 
 
-def read_parquet(path: Path, declared: Declared | None = None, limits: Limits | None = None) -> CandidateTable:
+def read_parquet(path: Path, declared: Declared | None = None, limits: IntakeLimits | None = None) -> CandidateTable:
     """The candidates in a Parquet file; raises InvalidCandidates or ArrowNotInstalled."""
-    return _read(path, "parquet", declared or Declared(), limits or Limits())
+    return _read(path, "parquet", declared or Declared(), limits or IntakeLimits())
 
 
-def read_arrow(path: Path, declared: Declared | None = None, limits: Limits | None = None) -> CandidateTable:
+def read_arrow(path: Path, declared: Declared | None = None, limits: IntakeLimits | None = None) -> CandidateTable:
     """The candidates in an Arrow IPC (Feather) file; raises InvalidCandidates or ArrowNotInstalled."""
-    return _read(path, "arrow", declared or Declared(), limits or Limits())
+    return _read(path, "arrow", declared or Declared(), limits or IntakeLimits())
 
 
 def column_file(folder: Path, position: int) -> Path:
@@ -65,7 +65,7 @@ def column_file(folder: Path, position: int) -> Path:
     return folder / f"{position}.npy"
 
 
-def _read(path: Path, form: str, declared: Declared, limits: Limits) -> CandidateTable:
+def _read(path: Path, form: str, declared: Declared, limits: IntakeLimits) -> CandidateTable:
     if find_spec("polars") is None:
         raise ArrowNotInstalled
     with TemporaryDirectory() as folder:

@@ -25,7 +25,7 @@ from app.services.intake.cell_types import (
     parse_boolean,
 )
 from app.services.intake.findings import Findings
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.services.intake.measured_values import AMBIGUOUS, MIXED, read_levels
 
 DEFAULT_KEY = "key"
@@ -128,7 +128,7 @@ class TypedColumn:
 class ColumnChecker:
     """Checks the columns of one upload and records what is wrong with them."""
 
-    def __init__(self, first_row: int, limits: Limits, findings: Findings) -> None:
+    def __init__(self, first_row: int, limits: IntakeLimits, findings: Findings) -> None:
         self._first_row = first_row
         self._limits = limits
         self._findings = findings
@@ -206,7 +206,7 @@ class ColumnChecker:
         self._findings.errors_in_rows(flaw.code, flaw.message, rows + self._first_row, name)
 
 
-def check_names(names: Sequence[str], limits: Limits, findings: Findings, *, row: int | None = None) -> None:
+def check_names(names: Sequence[str], limits: IntakeLimits, findings: Findings, *, row: int | None = None) -> None:
     """Column names are present, printable and unique; `row` is the row that holds them."""
     if not names:
         findings.error("no-features", "There are no columns. Add at least one feature.", row=row)
@@ -243,7 +243,7 @@ def shown_name(name: str) -> str | None:
     return None if name_flaw(name, _SHOWN_LENGTH) else name
 
 
-def text_flaw(text: str, limits: Limits) -> Flaw | None:
+def text_flaw(text: str, limits: IntakeLimits) -> Flaw | None:
     """What is wrong with a text cell."""
     if len(text) > limits.cell_length:
         return Flaw("cell-too-long", f"The text is longer than {limits.cell_length:,} characters. Shorten it.")

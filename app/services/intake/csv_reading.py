@@ -27,7 +27,7 @@ from app.services.intake.cell_types import Cells, NumberCells, RawColumn, TextEn
 from app.services.intake.columns import Declared, check_names
 from app.services.intake.csv_writing import unescape_formula
 from app.services.intake.findings import Findings, refuse
-from app.services.intake.limits import Limits, check_size
+from app.services.intake.limits import IntakeLimits, check_size
 from app.services.intake.measured_values import may_be_thousand
 from app.services.intake.table import CandidateTable, build_table
 
@@ -41,14 +41,14 @@ _QUOTED = re.compile(r'"[^"]*"?')
 _DELIMITERS = (",", ";", "\t")
 
 
-def read_csv(path: Path, declared: Declared | None = None, limits: Limits | None = None) -> CandidateTable:
+def read_csv(path: Path, declared: Declared | None = None, limits: IntakeLimits | None = None) -> CandidateTable:
     """The candidates in a CSV file; raises InvalidCandidates with the row and column of every mistake.
 
     A column is read as numbers until one cell is not a number. If that happens after the first block, the texts of the
     earlier cells are gone, so the file is read again with that column as text. This is rare, and it saves holding every
     number as text.
     """
-    declared, limits = declared or Declared(), limits or Limits()
+    declared, limits = declared or Declared(), limits or IntakeLimits()
     reading = _read(path, declared, limits, text_columns=frozenset())
     if late_texts := reading.late_texts():
         reading = _read(path, declared, limits, text_columns=late_texts)
@@ -119,7 +119,7 @@ class _Reading:
         return [RawColumn(name, reader.cells(), decimal_comma=self.decimal_comma) for name, reader in pairs]
 
 
-def _read(path: Path, declared: Declared, limits: Limits, text_columns: Set[str]) -> _Reading:
+def _read(path: Path, declared: Declared, limits: IntakeLimits, text_columns: Set[str]) -> _Reading:
     records, findings = _Records(path), Findings()
     names = _header(records, limits, findings)
     commas = records.delimiter == ";"
@@ -131,7 +131,7 @@ def _read(path: Path, declared: Declared, limits: Limits, text_columns: Set[str]
     return _Reading(names, readers, commas, findings)
 
 
-def _header(records: _Records, limits: Limits, findings: Findings) -> list[str]:
+def _header(records: _Records, limits: IntakeLimits, findings: Findings) -> list[str]:
     header = records.block(1)
     if not header or not any(header[0]):
         raise refuse("no-header", "The first row is empty. Write the names of the columns there.", row=_HEADER_ROW)
@@ -144,7 +144,7 @@ def _header(records: _Records, limits: Limits, findings: Findings) -> list[str]:
 
 
 def _fitting_blocks(
-    records: _Records, names: Sequence[str], limits: Limits, findings: Findings
+    records: _Records, names: Sequence[str], limits: IntakeLimits, findings: Findings
 ) -> Iterator[list[list[str]]]:
     """The rows under the header in blocks; a row that does not fit the header is left out and reported.
 

@@ -9,19 +9,21 @@ from app.domain.candidates import ColumnKind
 from app.services.intake.cell_types import MISSING, NumberCells, RawColumn, encode_texts
 from app.services.intake.columns import Declared, check_names, shown_name
 from app.services.intake.findings import Findings, refuse
-from app.services.intake.limits import NO_CANDIDATES, Limits
+from app.services.intake.limits import NO_CANDIDATES, IntakeLimits
 from app.services.intake.table import CandidateTable, build_table
 
 _FIRST_ROW = 1
 _Row: TypeAlias = Mapping[str, object]
 
 
-def read_json_rows(document: object, declared: Declared | None = None, limits: Limits | None = None) -> CandidateTable:
+def read_json_rows(
+    document: object, declared: Declared | None = None, limits: IntakeLimits | None = None
+) -> CandidateTable:
     """The candidates in a parsed JSON list; raises InvalidCandidates with the row and column of every mistake.
 
     The first row names the columns. JSON itself says what a value is: the text "1" stays a text.
     """
-    declared, limits, findings = declared or Declared(), limits or Limits(), Findings()
+    declared, limits, findings = declared or Declared(), limits or IntakeLimits(), Findings()
     rows = _rows(document, limits, findings)
     names = list(rows[0])
     check_names(names, limits, findings, row=_FIRST_ROW)
@@ -32,7 +34,7 @@ def read_json_rows(document: object, declared: Declared | None = None, limits: L
     return build_table(columns, _FIRST_ROW, declared, limits, findings)
 
 
-def _rows(document: object, limits: Limits, findings: Findings) -> list[_Row]:
+def _rows(document: object, limits: IntakeLimits, findings: Findings) -> list[_Row]:
     if not isinstance(document, list):
         raise refuse("not-a-list", "Write `candidates` as a list of objects, one per candidate.")
     if not document:

@@ -8,7 +8,7 @@ import numpy as np
 from app.services.intake.cell_types import Flaw, TextCells
 from app.services.intake.columns import name_flaw
 from app.services.intake.findings import Findings, refuse
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 
 
 def keys_from_lines(path: Path) -> list[str]:
@@ -30,7 +30,9 @@ def check_key_count(keys: Sequence[str], rows: int, findings: Findings) -> None:
         findings.error("key-count", message)
 
 
-def check_keys(texts: TextCells, column: str | None, first_row: int, limits: Limits, findings: Findings) -> list[str]:
+def check_keys(
+    texts: TextCells, column: str | None, first_row: int, limits: IntakeLimits, findings: Findings
+) -> list[str]:
     """The keys, one per row; a repeated key is an error that names both rows."""
     for flaw, rows in texts.rows_by_flaw(lambda key: _key_flaw(key, limits)).items():
         findings.errors_in_rows(f"key-{flaw.code}", f"The key {flaw.message}", rows + first_row, column)
@@ -39,7 +41,7 @@ def check_keys(texts: TextCells, column: str | None, first_row: int, limits: Lim
     return [texts.levels[code] for code in texts.codes.tolist()]
 
 
-def _key_flaw(key: str, limits: Limits) -> Flaw | None:
+def _key_flaw(key: str, limits: IntakeLimits) -> Flaw | None:
     """What is wrong with a key. Each must have an address, and these two mean folders there."""
     if key in (".", ".."):
         return Flaw("dots", "is only dots, so no address can name it. Choose another.")

@@ -8,7 +8,7 @@ NO_CANDIDATES = "The list has no candidates. Add at least one row."
 
 
 @dataclass(frozen=True)
-class Limits:
+class IntakeLimits:
     """Upper bounds for one candidate table; an error that refuses more states the bound."""
 
     rows: int = 2_000_000
@@ -32,7 +32,7 @@ class Limits:
     """Time that this process may take."""
 
 
-def check_size(rows: int, columns: int, limits: Limits) -> None:
+def check_size(rows: int, columns: int, limits: IntakeLimits) -> None:
     """Refuse a table that is empty or larger than the limits."""
     if not rows:
         raise refuse("no-candidates", NO_CANDIDATES)

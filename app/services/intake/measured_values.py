@@ -95,7 +95,7 @@ def read_number(cell: str, unit: str | None = None, *, any_unit: bool = False) -
 
 
 def read_values(
-    cells: Iterable[tuple[int, str]], unit: str | None, default: DecimalSign
+    cells: Iterable[tuple[int, str]], unit: str | None, default: DecimalSign, column: str = "value"
 ) -> tuple[dict[int, float], list[Finding]]:
     """The values of a column by row, and what is wrong. `default` decides if every cell fits both decimal signs."""
     numbers: dict[int, WrittenNumber] = {}
@@ -104,14 +104,14 @@ def read_values(
     for row, cell in cells:
         number = read_number(cell, unit)
         if isinstance(number, Flaw):
-            findings.append(_finding(number, row))
+            findings.append(_finding(number, row, column))
         else:
             numbers[row] = number
     sign = _sign_of(numbers.values(), default)
     for row, number in numbers.items():
         value = _value_of(number, sign)
         if isinstance(value, Flaw):
-            findings.append(_finding(value, row))
+            findings.append(_finding(value, row, column))
         else:
             values[row] = value
     return values, findings
@@ -179,5 +179,5 @@ def _unit_flaw(unit: str | None) -> Flaw:
     return Flaw("unit", f"{where}, without another unit or text.")
 
 
-def _finding(flaw: Flaw, row: int) -> Finding:
-    return Finding(flaw.code, flaw.message, row=row, column="value")
+def _finding(flaw: Flaw, row: int, column: str) -> Finding:
+    return Finding(flaw.code, flaw.message.replace("`value`", f"`{column}`"), row=row, column=column)

@@ -21,7 +21,7 @@ from app.services.intake.cell_types import INEXACT_INTEGER, NOT_EXACT, NOT_FINIT
 from app.services.intake.columns import Declared, check_names
 from app.services.intake.findings import Findings, refuse
 from app.services.intake.keys import check_key_count, check_keys
-from app.services.intake.limits import Limits, check_size
+from app.services.intake.limits import IntakeLimits, check_size
 from app.services.intake.table import CandidateTable
 from app.services.intake.warnings import warn_about_features
 
@@ -46,14 +46,14 @@ def read_npy(
     keys: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     declared: Declared | None = None,
-    limits: Limits | None = None,
+    limits: IntakeLimits | None = None,
 ) -> CandidateTable:
     """The candidates in a .npy file, one per row; the columns are called x1, x2, … unless `names` are given.
 
     If the file holds little-endian doubles in C order, `numbers` is a read-only memory map of it. The file must then
     exist as long as the table does (on POSIX it may be unlinked).
     """
-    declared, limits, findings = declared or Declared(), limits or Limits(), Findings()
+    declared, limits, findings = declared or Declared(), limits or IntakeLimits(), Findings()
     header = _read_header(path)
     check_size(header.rows, max(1, header.columns), limits)
     columns = _columns(header, names, declared, limits, findings)
@@ -124,7 +124,7 @@ def _bad_header() -> InvalidCandidates:
 
 
 def _columns(
-    header: _Header, names: Sequence[str] | None, declared: Declared, limits: Limits, findings: Findings
+    header: _Header, names: Sequence[str] | None, declared: Declared, limits: IntakeLimits, findings: Findings
 ) -> tuple[Column, ...]:
     names = names if names is not None else [f"x{number}" for number in range(1, header.columns + 1)]
     check_names(names, limits, findings)
@@ -143,7 +143,7 @@ def _columns(
     return columns
 
 
-def _checked_keys(keys: Sequence[str] | None, rows: int, limits: Limits, findings: Findings) -> list[str] | None:
+def _checked_keys(keys: Sequence[str] | None, rows: int, limits: IntakeLimits, findings: Findings) -> list[str] | None:
     if keys is None:
         return None
     check_key_count(keys, rows, findings)

@@ -12,10 +12,10 @@ from app.domain.batches import SuggestionId
 from app.domain.clock import read_moment
 from app.domain.errors import Finding, Invalid
 from app.domain.limits import MOST_SHEET_BYTES, MOST_SHEET_CELLS, MOST_SHEET_ROWS
-from app.domain.observations import Failure, Report
+from app.domain.observations import Failure, Measured, Report
 from app.services.intake.csv_writing import unescape_formula
 from app.services.intake.measured_values import DecimalSign, read_values
-from app.services.intake.sheet_columns import SheetShape
+from app.services.intake.sheet_columns import STD, VALUE, SheetShape
 
 _LINE = 200
 _LONGEST = {"measured_by": _LINE, "ref": _LINE, "failed": 2_000, "abandoned": 2_000, "note": 10_000}
@@ -87,15 +87,12 @@ def read_rows(lines: Iterable[Sequence[str]], shape: SheetShape, default: Decima
     places = shape.places(header)
     findings: list[Finding] = []
     rows = _rows(table, places, findings)
-    values, flaws = read_values(
-        ((row.number, row.cells["value"]) for row in rows if "value" in row.cells), shape.unit, default
-    )
-    findings += flaws
+    outcomes = _outcomes(rows, shape, default, findings)
     reports = [_report(row, findings) for row in rows]
     if findings:
         raise Invalid(sorted(findings, key=lambda finding: finding.row or 0))
     return [
-        replace(report, values=(values[report.row],)) if report.row in values else report
+        replace(report, outcomes=(outcomes[report.row],)) if report.row in outcomes else report
         for report in reports
         if report is not None
     ]
@@ -128,6 +125,33 @@ def _too_large() -> Invalid:
     return Invalid([Finding("sheet-too-large", message)])
 
 
+def _outcomes(
+    rows: Sequence[SheetRow], shape: SheetShape, default: DecimalSign, findings: list[Finding]
+) -> dict[int | None, dict[str, Measured]]:
+    """What each row measured, by row. A column is read as a whole, because it decides its decimal sign."""
+    outcomes: dict[int | None, dict[str, Measured]] = {}
+    for quantity in shape.quantities:
+        column = shape.column_of(quantity)
+        values = _column(rows, VALUE + quantity.name, quantity.unit, default, column, findings)
+        errors = _column(rows, STD + quantity.name, quantity.unit, default, f"{column} std", findings)
+        for row, error in errors.items():
+            if row not in values or error < 0:
+                message = "Write the standard error of a value, which is not negative, or leave the cell empty."
+                findings.append(Finding("std", message, row=row, column=f"{column} std"))
+        for row, value in values.items():
+            outcomes.setdefault(row, {})[quantity.name] = Measured(value, errors.get(row))
+    return outcomes
+
+
+def _column(
+    rows: Sequence[SheetRow], place: str, unit: str, default: DecimalSign, column: str, findings: list[Finding]
+) -> dict[int, float]:
+    cells = [(row.number, row.cells[place]) for row in rows if place in row.cells]
+    values, flaws = read_values(cells, unit, default, column)
+    findings += flaws
+    return values
+
+
 def _rows(lines: Iterable[Sequence[str]], places: Sequence[str | None], findings: list[Finding]) -> list[SheetRow]:
     """The rows that report something, in order."""
     rows = []
@@ -144,7 +168,7 @@ def _rows(lines: Iterable[Sequence[str]], places: Sequence[str | None], findings
             for place, cell in zip(places, cells, strict=False)
             if place is not None and cell.strip()
         }
-        if {"value", "failed", "abandoned"} & filled.keys():
+        if {"failed", "abandoned"} & filled.keys() or any(place.startswith(VALUE) for place in filled):
             conditions = {place[1:]: cell for place, cell in filled.items() if place.startswith("=")}
             rows.append(SheetRow(number, filled, conditions))
     return rows
@@ -153,9 +177,11 @@ def _rows(lines: Iterable[Sequence[str]], places: Sequence[str | None], findings
 def _report(row: SheetRow, findings: list[Finding]) -> Report | None:
     """The report of a row; its value follows when the whole column is read."""
     cells = row.cells
-    outcomes = [name for name in ("value", "failed", "abandoned") if name in cells]
-    if len(outcomes) > 1:
-        findings.append(Finding("several", f"Fill in only one of {', '.join(outcomes)}.", row=row.number))
+    given = [name for name in ("failed", "abandoned") if name in cells]
+    if any(place.startswith(VALUE) for place in cells):
+        given.insert(0, "value")
+    if len(given) > 1:
+        findings.append(Finding("several", f"Fill in only one of {', '.join(given)}.", row=row.number))
         return None
     suggestion, key = SuggestionId.parse(cells.get("suggestion", "")), cells.get("key")
     mangled = suggestion is None and "suggestion" in cells

@@ -5,11 +5,19 @@ from collections.abc import Iterator, Mapping
 from app.domain.batches import SuggestionId
 from app.domain.candidates import CellValue
 from app.domain.observations import Observation
+from app.domain.quantities import SHEET_COLUMNS
+from app.domain.studies import Configuration
 from app.services.use_cases.batches import BatchDetails
 
-FILLED_IN = ("value", "failed", "note", "measured_by", "measured_at", "ref")
-RESERVED = frozenset({"suggestion", "replicate", "key", "candidate", "abandoned", *FILLED_IN})
+REMARKS = ("failed", "note", "measured_by", "measured_at", "ref")
+RESERVED = SHEET_COLUMNS | {"value"}
 """Columns that a sheet has a use for. A study's own column of such a name is not shown in it."""
+
+
+def value_columns(configuration: Configuration) -> tuple[str, ...]:
+    """The columns for what was measured: `value`, or the name of each of several quantities."""
+    quantities = configuration.quantities
+    return ("value",) if len(quantities) == 1 else tuple(quantity.name for quantity in quantities)
 
 
 def sheet_of(
@@ -18,8 +26,10 @@ def sheet_of(
     """One row per requested measurement; the columns to fill in come last and show what was reported."""
     candidates = details.bench.candidates
     first = next(iter(candidates.values()))
-    shown = [name for name in (*first.attributes, *first.features) if name.casefold() not in RESERVED]
-    header = ["suggestion", "replicate", "key", *shown, *FILLED_IN]
+    measured = value_columns(details.study.configuration)
+    taken = RESERVED | {name.casefold() for name in measured}
+    shown = [name for name in (*first.attributes, *first.features) if name.casefold() not in taken]
+    header = ["suggestion", "replicate", "key", *shown, *measured, *REMARKS]
 
     def rows() -> Iterator[list[CellValue]]:
         for suggestion in details.bench.suggestions:
@@ -35,7 +45,9 @@ def sheet_of(
 
 def _reported(details: BatchDetails, result: Observation | None) -> list[CellValue]:
     """The cells to fill in: empty, or as they were reported."""
+    quantities = details.study.configuration.quantities
     if result is None:
-        return [None] * len(FILLED_IN)
-    value = result.values[details.study.configuration.objective.name].value
-    return [value, None, result.note, result.measured_by, result.measured_at, result.ref]
+        return [None] * (len(quantities) + len(REMARKS))
+    found = [result.values.get(quantity.name) for quantity in quantities]
+    values = [None if measured is None else measured.value for measured in found]
+    return [*values, None, result.note, result.measured_by, result.measured_at, result.ref]

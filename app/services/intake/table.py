@@ -13,7 +13,7 @@ from app.services.intake.cell_types import MISSING, NumberCells, RawColumn, Text
 from app.services.intake.columns import ColumnChecker, Declared, TypedColumn
 from app.services.intake.findings import Findings
 from app.services.intake.keys import check_keys
-from app.services.intake.limits import Limits, check_size
+from app.services.intake.limits import IntakeLimits, check_size
 from app.services.intake.warnings import warn_about_features
 
 
@@ -40,7 +40,7 @@ class CandidateTable:
 
 
 def build_table(
-    raw_columns: Sequence[RawColumn], first_row: int, declared: Declared, limits: Limits, findings: Findings
+    raw_columns: Sequence[RawColumn], first_row: int, declared: Declared, limits: IntakeLimits, findings: Findings
 ) -> CandidateTable:
     """Check every column and every key; raises InvalidCandidates with all mistakes at once."""
     check_size(_row_count(raw_columns[0]), len(raw_columns), limits)

@@ -13,7 +13,7 @@ from app.services.intake.csv_reading import read_csv
 from app.services.intake.findings import refuse
 from app.services.intake.json_reading import read_json_rows
 from app.services.intake.keys import keys_from_lines
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.services.intake.npy_reading import read_npy
 from app.services.intake.space.reading import read_space
 from app.services.intake.table import CandidateTable, fit_to_columns
@@ -46,7 +46,7 @@ class Upload:
         return size * (PER_SPREADSHEET_BYTE if self.media_type in _COMPRESSED else PER_TABLE_BYTE)
 
 
-def read_table(upload: Upload, limits: Limits, known: Sequence[Column] = ()) -> CandidateTable:
+def read_table(upload: Upload, limits: IntakeLimits, known: Sequence[Column] = ()) -> CandidateTable:
     """The candidates in an upload; if the study has columns already, fitted to these `known` columns."""
     read = READERS.get(upload.media_type)
     if read is None:
@@ -56,15 +56,15 @@ def read_table(upload: Upload, limits: Limits, known: Sequence[Column] = ()) -> 
     return fit_to_columns(known, table) if known else table
 
 
-def _csv(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+def _csv(upload: Upload, declared: Declared, limits: IntakeLimits) -> CandidateTable:
     return read_csv(upload.path, declared, limits)
 
 
-def _xlsx(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+def _xlsx(upload: Upload, declared: Declared, limits: IntakeLimits) -> CandidateTable:
     return read_csv(xlsx_as_csv(upload.path), declared, limits)
 
 
-def _json(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+def _json(upload: Upload, declared: Declared, limits: IntakeLimits) -> CandidateTable:
     """`{"candidates": [{…}, …]}` lists the candidates, `{"parameters": {…}, …}` describes them."""
     body = json_text.loads(upload.path.read_bytes())
     if isinstance(body, dict) and "parameters" in body:
@@ -74,20 +74,20 @@ def _json(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
     raise refuse("members", 'Send {"candidates": […]} alone, or {"parameters": {…}} with its options.')
 
 
-def _npy(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+def _npy(upload: Upload, declared: Declared, limits: IntakeLimits) -> CandidateTable:
     keys = keys_from_lines(upload.keys) if upload.keys else None
     return read_npy(upload.path, keys, upload.names, declared, limits)
 
 
-def _parquet(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+def _parquet(upload: Upload, declared: Declared, limits: IntakeLimits) -> CandidateTable:
     return read_parquet(upload.path, declared, limits)
 
 
-def _arrow(upload: Upload, declared: Declared, limits: Limits) -> CandidateTable:
+def _arrow(upload: Upload, declared: Declared, limits: IntakeLimits) -> CandidateTable:
     return read_arrow(upload.path, declared, limits)
 
 
-READERS: Mapping[str, Callable[[Upload, Declared, Limits], CandidateTable]] = {
+READERS: Mapping[str, Callable[[Upload, Declared, IntakeLimits], CandidateTable]] = {
     "text/csv": _csv,
     XLSX: _xlsx,
     "application/json": _json,

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from app.domain.access import Actor, Scope
-from app.domain.errors import CandidateNotFound, Denied, ObservationNotFound, PreconditionFailed
+from app.domain.errors import CandidateNotFound, Denied, Finding, Invalid, ObservationNotFound, PreconditionFailed
 from app.domain.events import ObservationCorrected, ObservationRetracted, ObservationsReported
-from app.domain.observations import Measured, Observation, ObservationKind
+from app.domain.observations import Measured, Observation, ObservationKind, Outcome
+from app.domain.quantities import outside_limits, resolve
 from app.domain.studies import Study
 from app.services.resources import Resources
 from app.services.use_cases import studies
+from app.services.use_cases.report_matching import OUTSIDE_LIMITS
 from app.storage import batches, ledger
 from app.storage import observations as rows
 from app.storage.candidate_set import CandidateSet
@@ -19,12 +21,22 @@ from app.storage.candidate_set import CandidateSet
 
 @dataclass(frozen=True)
 class KeyedObservation:
-    """An observation, the key of its candidate, its value of the study's objective, and where it comes from."""
+    """An observation, the key of its candidate, its value of the study's first objective, and where it comes from."""
 
     observation: Observation
     key: str
-    value: float
+    value: float | None
+    missing: tuple[str, ...]  # quantities without a value
     origin: str | None  # the server where it was recorded, if not this one
+
+
+@dataclass(frozen=True)
+class Correction:
+    """The values that change, and why; with `outside_limits` values outside their limits were confirmed."""
+
+    values: Outcome
+    reason: str
+    outside_limits: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,16 +95,18 @@ def correct(
     name: str,
     number: int,
     version: int | None,
-    value: float,
-    reason: str,
+    correction: Correction,
 ) -> Revision:
-    """Give an observation another value; a retracted one counts again with it. `version` is the one the caller saw."""
+    """Give some quantities of an observation other values; a retracted one counts again with them.
+
+    `version` is the one the caller saw.
+    """
     study, old = _current(connection, actor, name, number, version)
-    values = {study.configuration.objective.name: Measured(value)}
+    values = _checked(study, correction)
     if old.kind is ObservationKind.RECORDED and _are_equal(old.values, values):
         return _revision(connection, resources, study, old, ())
     event = ObservationCorrected(old.number, old.version + 1, values)
-    return _append(connection, actor, resources, study, old, event, reason)
+    return _append(connection, actor, resources, study, old, event, correction.reason)
 
 
 def retract(
@@ -143,11 +157,28 @@ def with_keys(
 ) -> list[KeyedObservation]:
     candidates = [observation.candidate for observation in observations]
     keys = CandidateSet(connection, resources.arrays, study).keys(candidates)
-    objective = study.configuration.objective.name
-    return [
-        KeyedObservation(observation, key, observation.values[objective].value, study.origin_of(observation.seq))
-        for observation, key in zip(observations, keys, strict=True)
+    first, *others = [quantity.name for quantity in study.configuration.quantities]
+
+    def keyed(observation: Observation, key: str) -> KeyedObservation:
+        measured = observation.values.get(first)
+        missing = tuple(name for name in (first, *others) if name not in observation.values)
+        value = None if measured is None else measured.value
+        return KeyedObservation(observation, key, value, missing, study.origin_of(observation.seq))
+
+    return [keyed(observation, key) for observation, key in zip(observations, keys, strict=True)]
+
+
+def _checked(study: Study, correction: Correction) -> Outcome:
+    """The corrected values by the names of their quantities."""
+    values = resolve(study.configuration, correction.values)
+    if isinstance(values, Finding):
+        raise Invalid([values])
+    beyond = [
+        Finding("outside-limits", message, column=name) for name, message in outside_limits(study.configuration, values)
     ]
+    if beyond and not correction.outside_limits:
+        raise Invalid(beyond, OUTSIDE_LIMITS)
+    return values
 
 
 def _must_be_allowed(actor: Actor, study: Study, reported: Observation) -> None:

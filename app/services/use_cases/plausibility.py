@@ -5,10 +5,12 @@ it. No model is computed while a transaction is open.
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 from app.domain.batches import Explanation
 from app.domain.errors import Finding
-from app.domain.observations import Report
+from app.domain.observations import Observation, Report
+from app.domain.studies import Configuration
 from app.services.use_cases.report_contradictions import finding_at
 
 EXTREME = 1e100
@@ -23,6 +25,12 @@ _STANDARD_DEVIATIONS = 8.0
 
 class Plausibility:
     """Judges new values by the latest values of the study."""
+
+    @classmethod
+    def by_quantity(cls, configuration: Configuration, latest: Sequence[Observation]) -> dict[str, Self]:
+        """For each quantity of a study, by its values in the latest observations."""
+        names = [quantity.name for quantity in configuration.quantities]
+        return {name: cls([o.values[name].value for o in latest if name in o.values]) for name in names}
 
     def __init__(self, latest: Sequence[float]) -> None:
         self._known = len(latest) >= FEWEST

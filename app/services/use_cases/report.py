@@ -12,12 +12,12 @@ from app.domain.events import (
     FailedMeasurement,
     MeasurementsAbandoned,
     MeasurementsFailed,
+    ObservationCorrected,
     ObservationsReported,
     ReportedObservation,
     StudyEvent,
 )
-from app.domain.observations import Measured, Report
-from app.domain.studies import Study
+from app.domain.observations import Report
 from app.services.resources import Resources
 from app.services.use_cases import studies
 from app.services.use_cases.plausibility import IMPLAUSIBLE
@@ -25,6 +25,8 @@ from app.services.use_cases.report_matching import Match, ReportMatcher
 from app.storage import ledger
 
 OBSERVATIONS_PER_EVENT = 1_000
+LATER = "reported later"
+"""Why an observation has a new version when some of its quantities come after the others."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class ReportOptions:
     digest: str | None = None  # of the body
     all_new: bool = False  # equal values are new measurements
     refuse_implausible: bool = False
+    outside_limits: bool = False  # values outside the limits of their quantity were confirmed
 
 
 def report(
@@ -57,12 +60,13 @@ def report(
     study = studies.lock(connection, actor, name)
     matcher = ReportMatcher(connection, resources, study, reports, digest=options.digest, all_new=options.all_new)
     matches = tuple(match for report in reports for match in matcher.match(report))
-    matcher.refuse_if_any_is_wrong()
+    matcher.refuse_if_any_is_wrong(outside_limits=options.outside_limits)
     if options.refuse_implausible:
         _refuse_implausible(matcher.warnings)
     upload = study.seq + 1 if any(match.status == "recorded" for match in matches) else None
-    for event in _events(study, matches, upload, options.digest):
-        study = ledger.append(connection, study, actor, event)
+    for event in _events(matches, upload, options.digest):
+        reason = LATER if isinstance(event, ObservationCorrected) else None
+        study = ledger.append(connection, study, actor, event, reason)
     return ReportReceipt(matches, matcher.warnings, upload)
 
 
@@ -82,12 +86,16 @@ def _refuse_implausible(warnings: Sequence[Finding]) -> None:
         raise Invalid(implausible, detail)
 
 
-def _events(study: Study, matches: Sequence[Match], upload: int | None, digest: str | None) -> list[StudyEvent]:
-    objective = study.configuration.objective.name
-    recorded = [_observation(match, objective) for match in matches if match.status == "recorded"]
+def _events(matches: Sequence[Match], upload: int | None, digest: str | None) -> list[StudyEvent]:
+    recorded = [_observation(match) for match in matches if match.status == "recorded"]
     events: list[StudyEvent] = [
         ObservationsReported(tuple(recorded[start : start + OBSERVATIONS_PER_EVENT]), upload, digest)
         for start in range(0, len(recorded), OBSERVATIONS_PER_EVENT)
+    ]
+    events += [
+        ObservationCorrected(match.observation, match.version, match.values)
+        for match in matches
+        if match.status == "completed" and match.observation is not None
     ]
     failures = tuple(_failure(match) for match in matches if match.status == "failed")
     abandoned = tuple(_abandoned(match) for match in matches if match.status == "abandoned")
@@ -98,12 +106,12 @@ def _events(study: Study, matches: Sequence[Match], upload: int | None, digest: 
     return events
 
 
-def _observation(match: Match, objective: str) -> ReportedObservation:
-    assert match.observation is not None and match.value is not None  # noqa: S101, PT018  (narrows for mypy)
+def _observation(match: Match) -> ReportedObservation:
+    assert match.observation is not None  # noqa: S101  (narrows for mypy)
     return ReportedObservation(
         observation=match.observation,
         candidate=match.candidate,
-        values={objective: Measured(match.value)},
+        values=match.values,
         suggestion=match.suggestion,
         replicate=match.replicate,
         ref=match.report.ref,

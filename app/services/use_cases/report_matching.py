@@ -9,7 +9,7 @@ row is refused: a column that was sorted alone must not move results to other ca
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -18,43 +18,41 @@ from sqlalchemy import Connection
 from app.domain.batches import Suggestion, SuggestionId, SuggestionState
 from app.domain.candidates import Candidate
 from app.domain.errors import AlreadyObserved, Finding, Invalid
-from app.domain.observations import Observation, ObservationKind, Report
+from app.domain.observations import Outcome, Report
+from app.domain.quantities import adds_to, agrees, outside_limits, resolve
 from app.domain.studies import Study
 from app.services.resources import Resources
 from app.services.use_cases.plausibility import Plausibility
 from app.services.use_cases.report_contradictions import finding_at, other_conditions, other_key
+from app.services.use_cases.stored_results import Earlier, Sameness, StoredResults
 from app.storage import batches, ledger, observations
 from app.storage.candidate_set import CandidateSet
 
-MatchStatus = Literal["recorded", "duplicate", "failed", "abandoned"]
+MatchStatus = Literal["recorded", "completed", "duplicate", "failed", "abandoned"]
 LATEST = 50
 """Results that a new value is compared with."""
+OUTSIDE_LIMITS = (
+    "Nothing was stored: some values are outside the limits of their quantities. To store them all the same, send"
+    " `outside_limits=accept`."
+)
 
 
 @dataclass(frozen=True)
 class Match:
-    """What becomes of one reported value, failure or abandonment."""
+    """What becomes of one reported outcome, failure or abandonment.
+
+    An outcome that completes an observation, because some of its quantities came later, makes its next `version`.
+    """
 
     report: Report
     status: MatchStatus
     candidate: int
     key: str
     observation: int | None = None
-    value: float | None = None
+    values: Outcome = field(default_factory=dict)
     suggestion: SuggestionId | None = None
     replicate: int | None = None
-
-
-@dataclass(frozen=True)
-class _Earlier:
-    """A result that is stored already, or that an earlier report of the same call brought."""
-
-    observation: int | None
-    candidate: int
-    value: float
-    suggestion: SuggestionId | None
-    replicate: int | None
-    retracted: bool = False
+    version: int = 1
 
 
 class ReportMatcher:
@@ -75,25 +73,28 @@ class ReportMatcher:
         self._digest = digest
         self._all_new = all_new
         self._reports = reports
-        self._objective = study.configuration.objective.name
+        self._configuration = study.configuration
+        self._has_several = len(study.configuration.quantities) > 1
         self._candidates = CandidateSet(connection, resources.arrays, study)
         keys = {report.candidate for report in reports if report.candidate is not None}
         self._numbers = self._candidates.find_all(keys)
+        self._results = StoredResults(connection, study, self._numbers.values())
         refs = {report.ref for report in reports if report.ref is not None}
         stored = observations.with_refs(connection, study, refs)
-        self._refs = {ref: self._stored(observation) for ref, observation in stored.items()}
+        self._refs = {ref: self._results.of(observation) for ref, observation in stored.items()}
         latest = observations.latest(connection, study, LATEST)
         self._next_number = latest[0].number + 1 if latest else 1
         self._first_number = self._next_number
-        self._plausibility = Plausibility([self._stored(observation).value for observation in latest])
-        self._repeats: Counter[tuple[int, float, str | None]] = Counter()
+        self._plausibility = Plausibility.by_quantity(study.configuration, latest)
+        self._repeats: Counter[Sameness] = Counter()
         self._loaded_batches: set[int] = set()
         self._suggestions: dict[SuggestionId, Suggestion] = {}
-        self._filled: dict[SuggestionId, dict[int, _Earlier]] = {}  # by replicate
+        self._filled: dict[SuggestionId, dict[int, Earlier]] = {}  # by replicate
         self._load(report.suggestion.batch for report in reports if report.suggestion is not None)
         self._errors: list[Finding] = []
         self._conflicts: list[Finding] = []
         self._warnings: list[Finding] = []
+        self._outside_limits: list[Finding] = []
         self._recognised = 0
 
     def match(self, report: Report) -> Iterator[Match]:
@@ -110,30 +111,39 @@ class ReportMatcher:
         if report.failed is not None or report.abandoned is not None:
             yield from self._match_without_value(report, suggestion, candidate, key)
             return
-        for offset, value in enumerate(report.values):
-            yield from self._match_value(report, suggestion, candidate, key, value, offset)
+        for offset, outcome in enumerate(report.outcomes):
+            values = resolve(self._configuration, outcome)
+            if isinstance(values, Finding):
+                self._errors.append(replace(values, row=report.row))
+                return
+            yield from self._match_outcome(report, suggestion, candidate, key, values, offset)
 
-    def refuse_if_any_is_wrong(self) -> None:
+    def refuse_if_any_is_wrong(self, *, outside_limits: bool = False) -> None:
+        """Raise what was found; values outside the limits of a quantity are refused unless they were confirmed."""
         if self._errors:
             raise Invalid(self._errors)
         if self._conflicts:
             raise AlreadyObserved(self._conflicts)
+        if self._outside_limits and not outside_limits:
+            raise Invalid(self._outside_limits, OUTSIDE_LIMITS)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
         if not self._recognised:
-            return tuple(self._warnings)
+            return (*self._warnings, *self._outside_limits)
         results = "1 result was" if self._recognised == 1 else f"{self._recognised:,} results were"
         message = f"{results} reported before and not stored again. To store new measurements, send `duplicates=new`."
-        return (Finding("reported-before", message), *self._warnings)
+        return (Finding("reported-before", message), *self._warnings, *self._outside_limits)
 
-    def _match_value(
-        self, report: Report, suggestion: Suggestion | None, candidate: int, key: str, value: float, offset: int
+    def _match_outcome(
+        self, report: Report, suggestion: Suggestion | None, candidate: int, key: str, values: Outcome, offset: int
     ) -> Iterator[Match]:
         suggestion = suggestion or self._pending_of(candidate)
         earlier = self._refs.get(report.ref) if report.ref is not None and offset == 0 else None
         if report.suggestion is None and report.ref is None:
-            earlier = self._recognise(report, suggestion, candidate, value)
+            earlier = self._recognise(report, suggestion, candidate, values)
+            if earlier is None and self._has_several and not self._all_new:
+                earlier = self._results.lacking(candidate, values)
         slot, replicate = None, None
         if suggestion is not None and earlier is None:
             slot, replicate = suggestion.id, self._replicate(report, suggestion, offset)
@@ -141,18 +151,28 @@ class ReportMatcher:
                 return
             earlier = self._filled[slot].get(replicate)
         if earlier is not None:
-            yield from self._match_repeat(report, key, candidate, value, earlier)
+            yield from self._match_repeat(report, key, candidate, values, earlier)
             return
-        implausible = self._plausibility.finding(value, suggestion.why if suggestion else None, report)
-        if implausible is not None:
-            self._warnings.append(implausible)
-        yield self._record(Match(report, "recorded", candidate, key, self._next_number, value, slot, replicate), offset)
+        self._judge(report, values, suggestion)
+        yield self._record(
+            Match(report, "recorded", candidate, key, self._next_number, values, slot, replicate), offset
+        )
+
+    def _judge(self, report: Report, values: Outcome, suggestion: Suggestion | None) -> None:
+        """Collect what is odd about new values."""
+        for name, message in outside_limits(self._configuration, values):
+            self._outside_limits.append(finding_at(report, "outside-limits", message, column=name))
+        why = suggestion.why if suggestion and self._configuration.is_plain else None
+        for name, measured in values.items():
+            implausible = self._plausibility[name].finding(measured.value, why, report)
+            if implausible is not None:
+                self._warnings.append(implausible)
 
     def _record(self, match: Match, offset: int) -> Match:
         """Remember a new result, so that later reports of this call see it."""
-        assert match.value is not None  # noqa: S101  (narrows for mypy)
+        new = Earlier(self._next_number, match.candidate, match.values, match.suggestion, match.replicate)
+        self._results.add(new)
         self._next_number += 1
-        new = _Earlier(match.observation, match.candidate, match.value, match.suggestion, match.replicate)
         if match.suggestion is not None and match.replicate is not None:
             self._filled[match.suggestion][match.replicate] = new
         if match.report.ref is not None and offset == 0:
@@ -160,22 +180,31 @@ class ReportMatcher:
         return match
 
     def _match_repeat(
-        self, report: Report, key: str, candidate: int, value: float, earlier: _Earlier
+        self, report: Report, key: str, candidate: int, values: Outcome, earlier: Earlier
     ) -> Iterator[Match]:
-        """The same value again is harmless. Another value, or one for a retracted result, needs a correction."""
+        """The same values again are harmless, and more quantities complete the result. Any other needs a correction."""
         number = earlier.observation
-        if not earlier.retracted and earlier.candidate == candidate and earlier.value == value:
-            self._recognised += 1
-            yield Match(report, "duplicate", candidate, key, number, value, earlier.suggestion, earlier.replicate)
+        missing = None if earlier.retracted or earlier.candidate != candidate else adds_to(earlier.values, values)
+        if missing is not None:
+            match = Match(report, "duplicate", candidate, key, number, values, earlier.suggestion, earlier.replicate)
+            yield self._complete(match, earlier, missing) if missing else match
+            self._recognised += not missing
             return
         subject = str(report.suggestion) if report.suggestion else key
         state = "already has a result" if not earlier.retracted else "has a result that was retracted"
-        if number is not None and number < self._first_number:
+        if number < self._first_number:
             call = f"POST /v1/studies/{self._study.name}/observations/{number}/corrections with the value and a reason"
             message = f"{subject} {state} (observation {number}). To change it: {call}."
         else:
             message = f"{subject} is reported twice in this request, with different values. Send one of them."
         self._conflicts.append(finding_at(report, "already-observed", message))
+
+    def _complete(self, match: Match, earlier: Earlier, missing: Outcome) -> Match:
+        """Give a result the quantities that it lacks."""
+        self._judge(match.report, missing, None)
+        earlier.values = {**earlier.values, **missing}
+        earlier.version += 1
+        return replace(match, status="completed", values=missing, version=earlier.version)
 
     def _match_without_value(
         self, report: Report, suggestion: Suggestion | None, candidate: int, key: str
@@ -218,13 +247,13 @@ class ReportMatcher:
         if report.replicate is not None:
             return report.replicate + offset
         by_suggestion = report.suggestion is not None or report.mangled
-        if by_suggestion and (len(report.values) > 1 or suggestion.replicates == 1):
+        if by_suggestion and (len(report.outcomes) > 1 or suggestion.replicates == 1):
             return offset + 1
         if not by_suggestion or report.ref is not None:
             filled = self._filled[suggestion.id]
             return next(number for number in range(1, len(filled) + 2) if number not in filled)
         message = (
-            f"{suggestion.replicates} measurements were requested: give all of them as `values`, "
+            f"{suggestion.replicates} measurements were requested: give all of them as `replicates`, "
             "or say which `replicate` this is."
         )
         self._errors.append(finding_at(report, "which-replicate", message, "replicate"))
@@ -260,28 +289,21 @@ class ReportMatcher:
         self._load({suggestion.id.batch for suggestion in issued[-1:]})
         return issued[-1] if issued else None
 
-    def _recognise(self, report: Report, pending: Suggestion | None, candidate: int, value: float) -> _Earlier | None:
+    def _recognise(self, report: Report, pending: Suggestion | None, candidate: int, values: Outcome) -> Earlier | None:
         """The stored result that this one repeats: n equal rows of a call repeat n equal stored results."""
         if self._all_new:
             return None
-        same = (candidate, value, report.measured_at)
+        pairs = tuple(sorted((name, measured.value) for name, measured in values.items()))
+        same = (candidate, pairs, report.measured_at)
         equal = [
             observation
-            for observation in self._stored_results.get(same, ())
-            if pending is None or observation.seq > self._issued.get(pending.id.batch, 0) or self._is_sent_again
+            for observation in self._results.with_values(same)
+            if (pending is None or observation.seq > self._issued.get(pending.id.batch, 0) or self._is_sent_again)
+            and agrees(observation.values, values)
         ]
         position = self._repeats[same]
         self._repeats[same] += 1
-        return self._stored(equal[position]) if position < len(equal) else None
-
-    @cached_property
-    def _stored_results(self) -> dict[tuple[int, float, str | None], list[Observation]]:
-        """What the candidates named by key gave before this call, by candidate, value and moment."""
-        results: dict[tuple[int, float, str | None], list[Observation]] = defaultdict(list)
-        for observation in observations.recorded_of(self._connection, self._study, self._numbers.values()):
-            value = observation.values[self._objective].value
-            results[observation.candidate, value, observation.measured_at].append(observation)
-        return results
+        return self._results.of(equal[position]) if position < len(equal) else None
 
     @cached_property
     def _issued(self) -> dict[int, int]:
@@ -319,14 +341,4 @@ class ReportMatcher:
             self._filled[suggestion.id] = {}
         for observation in observations.of_suggestions(self._connection, self._study, missing):
             if observation.suggestion is not None and observation.replicate is not None:
-                self._filled[observation.suggestion][observation.replicate] = self._stored(observation)
-
-    def _stored(self, observation: Observation) -> _Earlier:
-        return _Earlier(
-            observation.number,
-            observation.candidate,
-            observation.values[self._objective].value,
-            observation.suggestion,
-            observation.replicate,
-            retracted=observation.kind is ObservationKind.RETRACTED,
-        )
+                self._filled[observation.suggestion][observation.replicate] = self._results.of(observation)

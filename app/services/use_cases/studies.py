@@ -9,13 +9,13 @@ from app.domain.access import Actor, Role, Scope
 from app.domain.audit import AuditAction
 from app.domain.errors import (
     KeyNotFound,
-    ObjectiveMeasured,
     PreconditionFailed,
     StudyExists,
     StudyGone,
     StudyNotFound,
 )
 from app.domain.events import AccessGranted, AccessWithdrawn, StudyChanged, StudyCreated, StudyDeleted
+from app.domain.quantities import must_measure_the_same
 from app.domain.studies import Configuration, Study, StudyState
 from app.failpoints import reach
 from app.modelling.engine_settings import check_configuration
@@ -31,7 +31,8 @@ def create(connection: Connection, actor: Actor, name: str, configuration: Confi
     study = rows.create(connection, name, configuration)
     if study is None:
         existing = find(connection, actor, name)
-        if not rows.was_requested_as(connection, existing, configuration):
+        before_failures = replace(configuration, failures=None)  # a study of before 0.2 says nothing about failures
+        if not any(rows.was_requested_as(connection, existing, same) for same in (configuration, before_failures)):
             raise StudyExists
         return existing, False
     study = ledger.append(connection, study, actor, StudyCreated(configuration))
@@ -79,7 +80,7 @@ def change(
         changed = replace(changed, state=state)
     if changed == study:
         return study
-    _keep_measured_names(connection, study, changed.configuration)
+    _keep_measured(connection, study, changed.configuration)
     return ledger.append(connection, study, actor, StudyChanged(changed.state, changed.configuration), reason)
 
 
@@ -111,11 +112,10 @@ def withdraw(connection: Connection, actor: Actor, name: str, key_id: str) -> St
     return ledger.append(connection, study, actor, AccessWithdrawn(key_id))
 
 
-def _keep_measured_names(connection: Connection, study: Study, changed: Configuration) -> None:
-    """Results are stored under the names of the objectives, so a name stays once there are results."""
-    before, after = ([objective.name for objective in c.objectives] for c in (study.configuration, changed))
-    if before != after and observations.last_number(connection, study) > 0:
-        raise ObjectiveMeasured
+def _keep_measured(connection: Connection, study: Study, changed: Configuration) -> None:
+    """Results are stored under the names of the quantities, so what is measured stays once there are results."""
+    if observations.last_number(connection, study) > 0:
+        must_measure_the_same(study.configuration, changed)
 
 
 def _visible(connection: Connection, actor: Actor, study: Study | None) -> Study:

@@ -19,7 +19,7 @@ from app.domain.studies import Study
 from app.services.archives.blocks import Impossible
 from app.services.archives.reading import Archive, read_archive
 from app.services.archives.story import check_story
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
@@ -53,7 +53,7 @@ def import_archive(
         archive = read_archive(path, settings.max_body_bytes * MOST_EXPANSION, resources.signer, trusted)
         if archive.signature not in VERIFIED and not accept_unverified:
             raise UnverifiedArchive
-        limits = Limits(rows=settings.max_candidates, columns=settings.max_columns, cells=settings.max_cells)
+        limits = IntakeLimits(rows=settings.max_candidates, columns=settings.max_columns, cells=settings.max_cells)
         check_story(archive.entries, archive.arrays, limits)
         return _store(resources, tx, archive, answer)
     except Impossible as error:

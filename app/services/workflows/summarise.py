@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection
 
+from app.arrays import Array
 from app.compute.ledger_states import LedgerPrefix
 from app.domain.access import Actor
 from app.domain.batches import Batch
 from app.domain.clock import ago, now
 from app.domain.errors import Finding, Invalid
-from app.domain.predictions import BestObserved, BestPredicted, Certificate, Insight, Outlook
-from app.domain.studies import Direction, Study
+from app.domain.predictions import BestObserved, BestPredicted, Certificate, Front, Insight, Outlook
+from app.domain.studies import Direction, Objective, Study
+from app.modelling.front_reading import MeasuredFront, hypervolume_above, utilities_of
 from app.modelling.ledger_state import LedgerState
 from app.modelling.predicting import Predictions
 from app.services.resources import Resources
@@ -22,6 +24,7 @@ from app.storage import batches as batch_rows
 from app.storage.candidate_set import CandidateSet
 
 MOST_POINTS = 2_000
+MOST_VOLUMES = 200
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,15 @@ class OpenBatch:
     batch: Batch
     pending: int
     overdue: bool
+
+
+@dataclass(frozen=True)
+class KeyedFront:
+    """A front, and the keys of its candidates."""
+
+    front: Front
+    ledger: LedgerState
+    keys: Mapping[int, str]
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,7 @@ class StudySummary:
     best_predicted: BestPredicted | None
     certificate: Certificate | None
     outlook: Outlook | None
+    front: KeyedFront | None  # of several objectives, or with constraints
     keys: Mapping[int, str]  # of the candidates named above
     open_batches: tuple[OpenBatch, ...]
 
@@ -68,9 +81,22 @@ def summarise(resources: Resources, tx: ReadTransactions, name: str, as_of: int 
         best_predicted=insight.best_predicted,
         certificate=insight.certificate,
         outlook=insight.outlook,
+        front=None if insight.front is None else _keyed(resources, tx, study, state, insight.front),
         keys=tx.read(_read_keys, resources, study, sorted(numbers)),
         open_batches=tx.read(_read_open_batches, study, state),
     )
+
+
+def read_front(resources: Resources, tx: ReadTransactions, name: str, as_of: int | None) -> KeyedFront:
+    """The front of any study; with one objective it is the best candidate."""
+    study, state = tx.read(_read_state, resources, name, as_of)
+    front = resources.compute.front(_prefix(study, state)) if state.blocks else Front()
+    return _keyed(resources, tx, study, state, front)
+
+
+def _keyed(resources: Resources, tx: ReadTransactions, study: Study, state: LedgerState, front: Front) -> KeyedFront:
+    numbers = sorted({point.candidate for point in (*front.measured, *front.expected)})
+    return KeyedFront(front, state, tx.read(_read_keys, resources, study, numbers))
 
 
 def predict(resources: Resources, tx: ReadTransactions, name: str) -> Predictions | None:
@@ -79,14 +105,37 @@ def predict(resources: Resources, tx: ReadTransactions, name: str) -> Prediction
     return resources.compute.predictions(_prefix(study, state)) if state.blocks else None
 
 
+@dataclass(frozen=True)
+class VolumePoint:
+    observation: int
+    hypervolume: float  # of the front so far
+
+
+def hypervolumes(state: LedgerState) -> list[VolumePoint]:
+    """How the measured front grew, above the reference of today; empty while there is none."""
+    reference = MeasuredFront(state).reference
+    if state.configuration.is_plain or reference is None:
+        return []
+    numbers = np.flatnonzero(state.counted)
+    shown = np.unique(np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_VOLUMES)).astype(np.int64))
+    volumes = []
+    for number in numbers[shown].tolist():
+        points = MeasuredFront(state.until(number + 1)).points
+        volumes.append(VolumePoint(number + 1, hypervolume_above(points, reference)))
+    return volumes
+
+
 def progress(state: LedgerState) -> list[ProgressPoint]:
-    """Every value in the order of reporting and the best so far, thinned for a chart; a new best is always shown."""
+    """Every value in the order of reporting and the best so far, thinned for a chart; a new best is always shown.
+
+    With several objectives, this is about the first.
+    """
+    state = _of_first(state)
     numbers = np.flatnonzero(state.counted)
     if not len(numbers):
         return []
     values = state.values[numbers]
-    maximize = state.configuration.objective.direction is Direction.MAXIMIZE
-    best = (np.fmax if maximize else np.fmin).accumulate(values)
+    best = _best_so_far(state.configuration.objective, values)
     step = max(1, -(-len(values) // MOST_POINTS))
     shown = np.zeros(len(values), dtype=bool)
     shown[::step] = True
@@ -103,12 +152,29 @@ def progress(state: LedgerState) -> list[ProgressPoint]:
     ]
 
 
+def _of_first(state: LedgerState) -> LedgerState:
+    """The state of the first objective alone."""
+    return state if state.configuration.is_plain else state.of(state.configuration.objective)
+
+
+def _best_so_far(objective: Objective, values: Array) -> Array:
+    if objective.direction is Direction.TARGET:
+        utilities = utilities_of(objective, values)
+        leaders = np.maximum.accumulate(
+            np.where(utilities == np.maximum.accumulate(utilities), np.arange(len(values)), 0)
+        )
+        return np.asarray(values[leaders])
+    accumulate = np.fmax if objective.direction is Direction.MAXIMIZE else np.fmin
+    return np.asarray(accumulate.accumulate(values))
+
+
 def _prefix(study: Study, state: LedgerState) -> LedgerPrefix:
     return LedgerPrefix(study.id, state.seq, state.head)
 
 
 def _best_observed(state: LedgerState) -> BestObserved | None:
-    """The measured candidate whose values are best on average."""
+    """The measured candidate whose values of the first objective are best on average."""
+    state = _of_first(state)
     counted = state.counted
     if not counted.any():
         return None
@@ -116,8 +182,7 @@ def _best_observed(state: LedgerState) -> BestObserved | None:
     counts = np.bincount(positions)
     with np.errstate(over="ignore"):
         means = np.bincount(positions, weights=state.values[counted] / counts[positions])
-    sign = 1.0 if state.configuration.objective.direction is Direction.MAXIMIZE else -1.0
-    best = int(np.argmax(sign * means))
+    best = int(np.argmax(utilities_of(state.configuration.objective, means)))
     return BestObserved(int(measured[best]), float(np.nan_to_num(means[best])), int(counts[best]))
 
 

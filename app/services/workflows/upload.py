@@ -11,7 +11,7 @@ from app.domain.errors import CandidatesExist, CandidatesInUse, Conflict, Findin
 from app.domain.events import CandidatesAdded, CandidatesUploaded
 from app.domain.studies import Study
 from app.modelling.engine_settings import check_features, model_warnings
-from app.services.intake.limits import Limits, check_size
+from app.services.intake.limits import IntakeLimits, check_size
 from app.services.intake.table import CandidateTable
 from app.services.intake.uploads import Upload, read_table
 from app.services.resources import Resources
@@ -182,6 +182,6 @@ def _store_arrays(resources: Resources, table: CandidateTable) -> BlockArrays:
     return candidates.store_arrays(resources.database, _contents(table))
 
 
-def _limits(resources: Resources) -> Limits:
+def _limits(resources: Resources) -> IntakeLimits:
     settings = resources.settings
-    return Limits(rows=settings.max_candidates, columns=settings.max_columns, cells=settings.max_cells)
+    return IntakeLimits(rows=settings.max_candidates, columns=settings.max_columns, cells=settings.max_cells)

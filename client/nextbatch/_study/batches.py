@@ -8,9 +8,10 @@ from typing import Any, TypedDict, Unpack
 
 from .._json import parse
 from .._sync_and_async import ConnectionT, sync_and_async
-from ..answers import BatchDetails, Preview
+from ..answers import BatchDetails
 from ..batch import Batch, Suggestion
 from ..errors import StillComputing
+from ..previews import Preview
 from .base import StudyBase
 
 POLL_SECONDS = 20.0  # how long one request waits for a batch before it is sent again

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from .._frames import Frame, frame_of
+from .._frames import Frame, frame_of, observation_row
 from .._json import parse
 from .._request_bodies import Table, reports_body
 from .._sync_and_async import ConnectionT, sync_and_async
@@ -27,9 +27,11 @@ class Observations(StudyBase[ConnectionT]):
     ) -> Reported:
         """Report results, all or nothing: a sheet (frame, or path to CSV or .xlsx), a list of dicts, or one dict.
 
-        Each row has `suggestion` or `key`, and one of `value`, `values`, `failed` and `abandoned`. Results that nobody
-        asked for and historical results are welcome. An equal value of the same key counts once unless you say
-        `duplicates="new"`. `map={"Ausbeute": "value"}` names the columns of a sheet of your own.
+        Each row has `suggestion` or `key`, and one of `value`, `values`, `replicates`, `failed` and `abandoned`;
+        `values` names several quantities, as in `{"yield": 83.1, "purity": 97}`. Results that nobody asked
+        for and historical results are welcome. An equal value of the same key counts once unless you say
+        `duplicates="new"`.
+        `map={"Ausbeute": "value"}` names the columns of a sheet of your own.
 
         A value far from all earlier ones is stored with a warning. With `implausible="refuse"` it raises InvalidInput
         instead and nothing is stored; report it again without that to confirm it.
@@ -51,17 +53,20 @@ class Observations(StudyBase[ConnectionT]):
     async def observations(
         self, *, candidate: str | None = None, versions: Literal["current", "all"] = "current", as_frame: bool = False
     ) -> list[Observation] | Frame:
-        """The measured values, each in its current version or in all versions."""
+        """The measured values, each in its current version or in all versions; a frame has a column per quantity."""
         rows = await self._entries("observations", candidate=candidate, versions=versions)
-        return frame_of(rows) if as_frame else [parse(Observation, row) for row in rows]
+        return frame_of(map(observation_row, rows)) if as_frame else [parse(Observation, row) for row in rows]
 
     @sync_and_async
-    async def correct(self, observation: int | Observation, value: float, reason: str) -> Corrected:
-        """Correct a value, with a reason; the old value is kept.
+    async def correct(
+        self, observation: int | Observation, value: float | Mapping[str, float], reason: str
+    ) -> Corrected:
+        """Correct a value, or some of several by name, with a reason; the old value is kept.
 
         Given an Observation, it raises Conflict if somebody changed that observation since it was read.
         """
-        return await self._amend(observation, "corrections", {"value": float(value), "reason": reason})
+        changed = {"values": dict(value)} if isinstance(value, Mapping) else {"value": float(value)}
+        return await self._amend(observation, "corrections", {**changed, "reason": reason})
 
     @sync_and_async
     async def retract(self, observation: int | Observation, reason: str) -> Corrected:

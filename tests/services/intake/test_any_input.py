@@ -18,11 +18,11 @@ from app.services.intake.columns import Declared
 from app.services.intake.csv_reading import read_csv
 from app.services.intake.json_reading import read_json_rows
 from app.services.intake.keys import keys_from_lines
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.services.intake.npy_reading import read_npy
 from app.services.intake.space.reading import read_space
 
-LIMITS = Limits(rows=1_000, columns=50, levels=50, product=5_000, draws=20_000)
+LIMITS = IntakeLimits(rows=1_000, columns=50, levels=50, product=5_000, draws=20_000)
 DECLARED = st.builds(
     Declared,
     key=st.none() | st.sampled_from(["a", "key"]),

@@ -10,7 +10,7 @@ from app.domain.errors import InvalidCandidates
 from app.services.intake import arrow_reading
 from app.services.intake.arrow_reading import ArrowNotInstalled, read_arrow, read_parquet
 from app.services.intake.columns import Declared
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 
 FRAME = pl.DataFrame(
     {
@@ -64,7 +64,7 @@ def test_the_size_is_checked_before_the_cells_are_read(tmp_path):
     path = tmp_path / "candidates"
     FRAME.write_parquet(path)
     with pytest.raises(InvalidCandidates) as refused:
-        read_parquet(path, limits=Limits(rows=2))
+        read_parquet(path, limits=IntakeLimits(rows=2))
     assert [finding.code for finding in refused.value.findings] == ["too-many-rows"]
 
 
@@ -105,7 +105,7 @@ def test_a_file_that_needs_too_much_memory_is_refused(tmp_path):
     path = tmp_path / "candidates"
     FRAME.write_parquet(path)
     with pytest.raises(InvalidCandidates) as refused:
-        read_parquet(path, DECLARED, Limits(arrow_memory=1 << 20))
+        read_parquet(path, DECLARED, IntakeLimits(arrow_memory=1 << 20))
     assert [finding.code for finding in refused.value.findings] == ["broken-parquet"]
 
 
@@ -113,5 +113,5 @@ def test_a_file_that_takes_too_long_is_refused(tmp_path):
     path = tmp_path / "candidates"
     FRAME.write_parquet(path)
     with pytest.raises(InvalidCandidates) as refused:
-        read_parquet(path, DECLARED, Limits(arrow_seconds=0.001))
+        read_parquet(path, DECLARED, IntakeLimits(arrow_seconds=0.001))
     assert [finding.code for finding in refused.value.findings] == ["slow-parquet"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from app.domain.candidates import Column
 from app.domain.errors import InvalidCandidates
 from app.services.intake.columns import Declared
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 
 
 def test_a_table_has_keys_numbers_texts_and_booleans(read):
@@ -126,11 +126,11 @@ def test_a_broken_character_far_down_is_named_by_its_row(mistakes):
 
 def test_limits_name_what_they_limit(mistakes):
     content = "x,y\n" + "1,2\n" * 5
-    assert mistakes(content, limits=Limits(rows=4)) == [("too-many-rows", None, None)]
-    assert mistakes(content, limits=Limits(columns=1)) == [("too-many-columns", 1, None)]
-    assert mistakes(content, limits=Limits(cells=9)) == [("too-many-cells", None, None)]
-    assert len(mistakes("x\na\nb\nc\n", limits=Limits(levels=2))) == 1
-    assert mistakes("x\na\nbcd\n", limits=Limits(cell_length=2)) == [("cell-too-long", 3, "x")]
+    assert mistakes(content, limits=IntakeLimits(rows=4)) == [("too-many-rows", None, None)]
+    assert mistakes(content, limits=IntakeLimits(columns=1)) == [("too-many-columns", 1, None)]
+    assert mistakes(content, limits=IntakeLimits(cells=9)) == [("too-many-cells", None, None)]
+    assert len(mistakes("x\na\nb\nc\n", limits=IntakeLimits(levels=2))) == 1
+    assert mistakes("x\na\nbcd\n", limits=IntakeLimits(cell_length=2)) == [("cell-too-long", 3, "x")]
 
 
 def test_the_first_hundred_mistakes_are_shown_and_all_are_counted(read):

@@ -6,7 +6,7 @@ from app.domain.candidates import Column
 from app.domain.errors import InvalidCandidates
 from app.services.intake.columns import Declared
 from app.services.intake.json_reading import read_json_rows
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 
 
 def mistakes_in(rows, declared=None, limits=None):
@@ -67,4 +67,4 @@ def test_what_is_no_row_is_named(rows, mistake):
 
 
 def test_json_is_for_small_sets():
-    assert mistakes_in([{"x": 1}] * 3, limits=Limits(json_rows=2)) == [("too-many-rows", None, None)]
+    assert mistakes_in([{"x": 1}] * 3, limits=IntakeLimits(json_rows=2)) == [("too-many-rows", None, None)]

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.candidates import Column
 from app.domain.errors import InvalidCandidates
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.services.intake.space.reading import read_space
 
 TENTHS = {"low": 0, "high": 1, "step": 0.1}
@@ -88,9 +88,9 @@ def test_constraints_and_exclusions_match_a_plain_loop():
 def test_a_product_too_large_says_how_large_and_what_the_limit_is():
     document = {"parameters": {"a": {"low": 1, "high": 1000, "step": 1}, "b": {"low": 1, "high": 500, "step": 1}}}
     with pytest.raises(InvalidCandidates) as refused:
-        read_space(document, Limits(product=1000))
+        read_space(document, IntakeLimits(product=1000))
     assert "500,000 combinations, and at most 1,000 can be listed" in refused.value.findings[0].message
-    assert mistakes_in(document, Limits(rows=1000)) == [("too-many-rows", "/parameters")]
+    assert mistakes_in(document, IntakeLimits(rows=1000)) == [("too-many-rows", "/parameters")]
 
 
 CONTINUOUS = {"a": {"low": 0, "high": 1}, "b": {"low": 0.01, "high": 100, "scale": "log"}, "c": {"levels": ["x", "y"]}}
@@ -124,7 +124,7 @@ def test_a_small_grid_is_sampled_without_starving_and_never_twice(codes):
 
 def test_a_sample_that_cannot_be_found_says_what_to_relax():
     document = {"parameters": CONTINUOUS, "constraints": [{"coefficients": {"a": 1}, "equals": 0.3}], "sample": 5}
-    assert mistakes_in(document, Limits(draws=100_000)) == [("sample-starved", "/sample")]
+    assert mistakes_in(document, IntakeLimits(draws=100_000)) == [("sample-starved", "/sample")]
 
 
 def with_parameter(parameter):

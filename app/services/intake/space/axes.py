@@ -12,7 +12,7 @@ import numpy as np
 from app.arrays import FloatArray
 from app.domain.candidates import Column
 from app.services.intake.columns import text_flaw
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.services.intake.space.node import Node
 
 _ALL_GRID_VALUES = 2_000_000
@@ -60,7 +60,7 @@ def longest_axis(parameters: int) -> int:
     return min(_LONGEST_AXIS, max(1, _ALL_GRID_VALUES // parameters))
 
 
-def read_axis(name: str, node: Node, longest: int, limits: Limits) -> Axis:
+def read_axis(name: str, node: Node, longest: int, limits: IntakeLimits) -> Axis:
     """The axis of one parameter; raises InvalidCandidates with a pointer to the mistake."""
     members = node.members()
     if "levels" in members:
@@ -81,7 +81,7 @@ def readable_size(size: int) -> str:
     return f"about 10^{int(size.bit_length() * 0.30103)}"
 
 
-def _levels(name: str, node: Node, limits: Limits) -> FiniteAxis:
+def _levels(name: str, node: Node, limits: IntakeLimits) -> FiniteAxis:
     items = node.known_members(["levels"])["levels"].items(limits.levels)
     levels = [item.text() for item in items]
     for item, level in zip(items, levels, strict=True):

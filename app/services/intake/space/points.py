@@ -10,7 +10,7 @@ import numpy as np
 from app.arrays import FloatArray, IndexArray
 from app.deadline import check_deadline
 from app.services.intake.findings import Findings, refuse
-from app.services.intake.limits import Limits
+from app.services.intake.limits import IntakeLimits
 from app.services.intake.space.axes import Axis, FiniteAxis, readable_size
 from app.services.intake.space.rules import Rules
 
@@ -29,7 +29,7 @@ class Space:
     seed: int
 
 
-def space_points(space: Space, limits: Limits, findings: Findings) -> FloatArray:
+def space_points(space: Space, limits: IntakeLimits, findings: Findings) -> FloatArray:
     """The allowed points of a space, one row each; without `sample`, every axis must be finite."""
     finite = [axis for axis in space.axes if isinstance(axis, FiniteAxis)]
     if space.sample is None:
@@ -39,7 +39,7 @@ def space_points(space: Space, limits: Limits, findings: Findings) -> FloatArray
     return _draw_distinct(space, space.sample, limits)
 
 
-def _enumerate(axes: Sequence[FiniteAxis], rules: Rules, limits: Limits) -> FloatArray:
+def _enumerate(axes: Sequence[FiniteAxis], rules: Rules, limits: IntakeLimits) -> FloatArray:
     """Every allowed point of the product, the last parameter running fastest."""
     size = _product_size(axes)
     if size > limits.product:
@@ -90,7 +90,7 @@ def _choose(points: FloatArray, sample: int, seed: int, findings: Findings) -> F
     return points[np.sort(order[:sample])]
 
 
-def _draw_distinct(space: Space, sample: int, limits: Limits) -> FloatArray:
+def _draw_distinct(space: Space, sample: int, limits: IntakeLimits) -> FloatArray:
     """Draw points of the whole space; take the distinct ones that are allowed, in the order drawn."""
     bits = np.random.PCG64(space.seed)  # numpy guarantees its raw stream, but not that of its distributions
     seen: set[bytes] = set()  # hashes: the points themselves may be a hundred times as long

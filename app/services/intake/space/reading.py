@@ -9,7 +9,7 @@ from app.arrays import FloatArray
 from app.domain.errors import InvalidCandidates
 from app.services.intake.columns import check_names
 from app.services.intake.findings import Findings, refuse
-from app.services.intake.limits import Limits, check_size
+from app.services.intake.limits import IntakeLimits, check_size
 from app.services.intake.space.axes import Axis, ContinuousAxis, longest_axis, read_axis
 from app.services.intake.space.node import Node
 from app.services.intake.space.points import Space, space_points
@@ -24,9 +24,9 @@ _Part = TypeVar("_Part")
 _Value = TypeVar("_Value")
 
 
-def read_space(document: object, limits: Limits | None = None) -> CandidateTable:
+def read_space(document: object, limits: IntakeLimits | None = None) -> CandidateTable:
     """The candidates that a parsed JSON document describes; raises InvalidCandidates with a pointer to each mistake."""
-    limits, findings = limits or Limits(), Findings()
+    limits, findings = limits or IntakeLimits(), Findings()
     space = _read_description(document, limits)
     check_size(space.sample or 1, len(space.axes), limits)
     points = space_points(space, limits, findings)
@@ -44,7 +44,7 @@ def _table(space: Space, points: FloatArray, findings: Findings) -> CandidateTab
     return CandidateTable(columns, numbers, codes, None, {}, findings.warnings, _FIRST_ROW)
 
 
-def _read_description(document: object, limits: Limits) -> Space:
+def _read_description(document: object, limits: IntakeLimits) -> Space:
     members = Node(document).known_members(["parameters"], ["constraints", "exclude", "sample", "seed"])
     findings = Findings()
     axes = _axes(members["parameters"], limits, findings)
@@ -60,7 +60,7 @@ def _read_description(document: object, limits: Limits) -> Space:
     return Space(tuple(axes), Rules(constraints, exclusions), sample, seed)
 
 
-def _axes(node: Node, limits: Limits, findings: Findings) -> list[Axis]:
+def _axes(node: Node, limits: IntakeLimits, findings: Findings) -> list[Axis]:
     parameters = node.members()
     if not parameters:
         raise node.refuse("no-features", "Describe at least one parameter.")

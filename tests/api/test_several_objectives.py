@@ -1,0 +1,250 @@
+"""A study of several quantities, end to end: settings, reports, batches, front, replay."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.lab import LIST, Lab, truth
+
+YIELD = {"name": "yield", "unit": "%", "direction": "maximize", "limits": {"low": -100, "high": 100}}
+COST = {"name": "cost", "unit": "EUR", "direction": "minimize"}
+PURITY = {"name": "purity", "at_least": 0.4}
+
+
+def outcome(key: str) -> dict[str, float]:
+    """What a measurement gives: yield and cost contradict each other."""
+    solvent, _, temperature = key.partition("-")
+    heat = (float(temperature) - 20) / 70
+    return {"yield": truth(key), "cost": heat + (solvent == "DMF") * 0.3, "purity": 1 - heat / 2}
+
+
+def begin(lab: Lab, **settings: Any) -> Lab:
+    return lab.begin(**{"objectives": [YIELD, COST], "constraints": [PURITY], **settings})
+
+
+def work(lab: Lab, rounds: int, size: int = 4) -> None:
+    for _ in range(rounds):
+        for suggestion in lab.batch(min_size=size, max_size=size)["suggestions"]:
+            measured = [measurable(lab, suggestion["key"])] * suggestion["replicates"]
+            sent = lab.report(suggestion=suggestion["suggestion"], replicates=measured)
+            assert sent.status_code == 201, sent.text
+
+
+def measurable(lab: Lab, key: str) -> dict[str, float]:
+    measured = {quantity["name"] for quantity in lab.get("summary")["quantities"]}
+    return {name: value for name, value in outcome(key).items() if name in measured}
+
+
+def test_a_study_of_several_quantities_runs_from_settings_to_its_front(lab: Lab) -> None:
+    begin(lab)
+    work(lab, 4)
+    front = lab.client.get(f"{lab.path}/front").json()
+    on_it = {point["key"] for point in front["measured"]}
+    for point in front["measured"]:
+        assert point["values"] == pytest.approx(outcome(point["key"]))
+        assert point["values"]["purity"] >= 0.4
+    reported = lab.client.get(f"{lab.path}/observations").json()["observations"]
+    for result in reported:
+        values = {name: measured["value"] for name, measured in result["values"].items()}
+        beaten = any(
+            point["values"]["yield"] >= values["yield"] and point["values"]["cost"] <= values["cost"]
+            for point in front["measured"]
+        )
+        assert result["key"] in on_it or beaten or values["purity"] < 0.4
+    assert front["hypervolume"] > 0
+    assert len(on_it) <= front["possible"] <= 24
+    assert front["gap"] >= 0
+    assert front["expected"]
+    assert all(0 <= point["chance"] <= 1 for point in front["expected"])
+    summary = lab.client.get(f"{lab.path}/summary").json()
+    assert [quantity["name"] for quantity in summary["quantities"]] == ["yield", "cost", "purity"]
+    assert summary["headline"].startswith("On the front: ")
+    volumes = [point["hypervolume"] for point in lab.client.get(f"{lab.path}/trace").json()["hypervolume"]]
+    assert volumes == sorted(volumes)
+    assert volumes[-1] == pytest.approx(front["hypervolume"])
+
+
+@pytest.mark.parametrize("mode", ["auto", "theory"])
+def test_a_batch_for_several_quantities_replays_bit_for_bit(lab: Lab, mode: str) -> None:
+    theory = {"kernel": {"kind": "gaussian", "lengthscale": 0.5}, "noise": 0.1, "norm": 2.0}
+    begin(lab, theory=theory if mode == "theory" else None)
+    work(lab, 3)
+    for number in (1, 2, 3):
+        replayed = lab.client.post(f"{lab.path}/batches/{number}/replay").json()
+        assert replayed["equal"], replayed
+    why = lab.batch(max_size=2)["suggestions"][0]["why"]
+    assert set(why["quantities"]) == {"yield", "cost", "purity"}
+    assert 0 <= why["feasible"] <= 1
+
+
+def test_quantities_come_one_after_the_other(lab: Lab) -> None:
+    begin(lab)
+    first, second = (s["suggestion"] for s in lab.batch(min_size=2, max_size=2)["suggestions"])
+    assert lab.report(suggestion=first, values={"yield": 0.5}).json()["results"][0]["status"] == "recorded"
+    later = lab.report(suggestion=first, values={"cost": {"value": 0.2, "std": 0.01}}).json()["results"][0]
+    assert (later["status"], later["observation"]) == ("completed", 1)
+    again = lab.report(suggestion=first, values={"yield": 0.5, "cost": 0.2})
+    assert (again.status_code, again.json()["results"][0]["status"]) == (200, "duplicate")
+    changed = lab.report(suggestion=first, values={"cost": 0.3, "purity": 1.0})
+    assert (changed.status_code, changed.json()["code"]) == (409, "already-observed")
+    [stored] = lab.client.get(f"{lab.path}/observations").json()["observations"]
+    assert stored["values"] == {"yield": {"value": 0.5, "std": None}, "cost": {"value": 0.2, "std": 0.01}}
+    assert stored["missing"] == ["purity"]
+    assert stored["version"] == 2
+    assert lab.report(suggestion=second, values={"purity": 0.9}).status_code == 201
+    assert lab.batch(max_size=2)["number"] == 2  # a first value answers a suggestion
+
+
+def test_a_later_quantity_finds_its_result_by_key(lab: Lab) -> None:
+    begin(lab)
+    lab.report(candidate="DMF-20", values={"yield": 0.5})
+    lab.report(candidate="DMF-20", values={"yield": 0.6})
+    for value, number in ((0.1, 1), (0.2, 2)):
+        result = lab.report(candidate="DMF-20", values={"cost": value}).json()["results"][0]
+        assert (result["status"], result["observation"]) == ("completed", number)
+    third = lab.report(candidate="DMF-20", values={"cost": 0.3}).json()["results"][0]
+    assert (third["status"], third["observation"]) == ("recorded", 3)
+
+
+def test_a_correction_changes_one_quantity_alone(lab: Lab) -> None:
+    begin(lab)
+    lab.report(candidate="DMF-20", values={"yield": 0.5, "cost": 0.2})
+    corrected = lab.client.post(
+        f"{lab.path}/observations/1/corrections",
+        json={"values": {"cost": 0.25}, "reason": "wrong price"},
+        headers={"If-Match": '"1"'},
+    )
+    assert corrected.status_code == 200, corrected.text
+    values = corrected.json()["observation"]["values"]
+    assert {name: measured["value"] for name, measured in values.items()} == {"yield": 0.5, "cost": 0.25}
+
+
+def test_sheets_and_exports_have_a_column_for_each_quantity(lab: Lab) -> None:
+    begin(lab)
+    lab.batch(min_size=2, max_size=2)
+    sheet = lab.client.get(f"{lab.path}/batches/1/sheet").text.splitlines()
+    header = sheet[0].split(",")
+    assert header[-8:] == ["yield", "cost", "purity", "failed", "note", "measured_by", "measured_at", "ref"]
+    filled = [line.removesuffix(",,,,,,,") + "0.5,0.2,,,,,,,0.01" for line in sheet[1:]]
+    sent = lab.sheet("\n".join([sheet[0] + ",yield std", *filled]))
+    assert sent.status_code == 201, sent.text
+    table = lab.client.get(f"{lab.path}/observations", params={"format": "csv"}).text.splitlines()
+    columns = table[0].split(",")
+    row = dict(zip(columns, table[1].split(","), strict=True))
+    assert (row["yield"], row["cost"], row["purity"], row["yield std"]) == ("0.5", "0.2", "", "0.01")
+
+
+def test_a_value_outside_its_limits_is_refused_unless_confirmed(lab: Lab) -> None:
+    begin(lab)
+    body = {"candidate": "DMF-20", "values": {"yield": 831.0, "cost": 0.2}}
+    refused = lab.send(body)
+    assert refused.status_code == 422
+    [error] = refused.json()["errors"]
+    assert (error["code"], error["column"]) == ("outside-limits", "yield")
+    assert lab.send(body, outside_limits="accept").status_code == 201
+    change = {"json": {"values": {"yield": 400.0}, "reason": "typo"}, "headers": {"If-Match": '"1"'}}
+    corrections = f"{lab.path}/observations/1/corrections"
+    assert lab.client.post(corrections, **change).status_code == 422
+    assert lab.client.post(corrections, **change, params={"outside_limits": "accept"}).status_code == 200
+
+
+def test_a_value_must_belong_to_a_quantity(lab: Lab) -> None:
+    begin(lab)
+    unnamed = lab.report(candidate="DMF-20", value=0.5)
+    assert (unnamed.status_code, unnamed.json()["errors"][0]["code"]) == (422, "which-quantity")
+    unknown = lab.report(candidate="DMF-20", values={"yeild": 0.5})
+    assert (unknown.status_code, unknown.json()["errors"][0]["code"]) == (422, "unknown-quantity")
+    assert "yield, cost and purity" in unknown.json()["errors"][0]["message"]
+
+
+BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
+    "a missing direction": ({"objectives": [{"name": "yield"}]}, "/objectives/0/direction"),
+    "two objectives of one name": ({"objectives": [YIELD, {**COST, "name": "Yield"}]}, "/objectives/1/name"),
+    "more than five objectives": (
+        {"objectives": [{"name": f"o{n}", "direction": "maximize"} for n in range(6)]},
+        "/objectives",
+    ),
+    "a constraint without a bound": ({"objectives": [YIELD], "constraints": [{"name": "purity"}]}, "/constraints/0"),
+    "a constraint that contradicts itself": (
+        {"objectives": [YIELD], "constraints": [{"name": "purity", "at_least": 2, "at_most": 1}]},
+        "/constraints/0",
+    ),
+    "a constraint beyond the limits": (
+        {"objectives": [YIELD], "constraints": [{"name": "yield", "at_least": 200}]},
+        "/constraints/0",
+    ),
+    "two constraints of one name": (
+        {"objectives": [YIELD], "constraints": [PURITY, {"name": "purity", "at_most": 2}]},
+        "/constraints/1/name",
+    ),
+    "a target without its value": (
+        {"objectives": [YIELD, {"name": "pH", "direction": "target"}]},
+        "/objectives/1/target",
+    ),
+    "limits the wrong way round": ({"limits": {"low": 2, "high": 1}}, "/objectives/0/limits"),
+    "a preference for nothing": ({"objectives": [YIELD, COST], "prefer": {"speed": 2}}, "/prefer"),
+    "a name that sheets need": ({"objectives": [YIELD, {**COST, "name": "note"}]}, "/objectives/1/name"),
+    "both forms at once": ({"objectives": [YIELD, COST], "objective": "speed"}, "/objectives"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SETTINGS)
+def test_bad_settings_are_refused_by_their_place(lab: Lab, case: str) -> None:
+    settings, place = BAD_SETTINGS[case]
+    refused = lab.client.put(lab.path, json=settings)
+    assert refused.status_code == 422, refused.text
+    assert place in {error["pointer"] for error in refused.json()["errors"]}, refused.text
+    assert lab.client.get(lab.path).status_code == 404
+
+
+def test_the_short_form_and_the_long_form_are_the_same_study(lab: Lab) -> None:
+    short = {"objective": "yield", "unit": "%", "direction": "minimize", "limits": {"low": 0, "high": 100}}
+    assert lab.client.put(lab.path, json=short).status_code == 201
+    long = {"name": "yield", "unit": "%", "direction": "minimize", "limits": {"low": 0, "high": 100}}
+    again = lab.client.put(lab.path, json={"objectives": [long]})
+    assert again.status_code == 200, again.text
+    assert [objective["name"] for objective in again.json()["configuration"]["objectives"]] == ["yield"]
+
+
+def test_directions_and_quantities_can_change_until_something_is_measured(lab: Lab) -> None:
+    begin(lab)
+
+    def change(**settings: Any) -> int:
+        return lab.client.patch(lab.path, json=settings, headers={"If-Match": "*"}).status_code
+
+    assert change(objectives=[YIELD, {**COST, "direction": "maximize"}], constraints=[]) == 200
+    lab.report(candidate="DMF-20", values={"yield": 0.5, "cost": 0.2})
+    assert change(objectives=[YIELD, COST]) == 409
+    assert change(constraints=[PURITY]) == 409  # nobody measured it
+    assert change(constraints=[{"name": "yield", "at_least": 0.1}]) == 200
+    assert change(direction="minimize") == 422  # of which objective?
+
+
+def test_failures_that_count_are_avoided(lab: Lab) -> None:
+    """Everything in DMF fails; with the failure model, fewer measurements are wasted on it."""
+
+    def wasted(study: str, failures: str) -> int:
+        there = Lab(lab.client, study).begin(failures=failures, direction="maximize", candidates=LIST)
+        wasted = 0
+        for _ in range(5):
+            for suggestion in there.batch(min_size=3, max_size=3)["suggestions"]:
+                name, key = suggestion["suggestion"], suggestion["key"]
+                if key.startswith("MeOH"):
+                    wasted += 1
+                    there.report(suggestion=name, failed={"reason": "explodes", "retry": False})
+                else:
+                    there.report(suggestion=name, value=truth(key))
+        assert there.client.post(f"{there.path}/batches/5/replay").json()["equal"]
+        return wasted
+
+    assert wasted("learns", "learn") < wasted("ignores", "ignore")
+
+
+def test_a_target_and_a_preference_lead_to_one_compromise(lab: Lab) -> None:
+    target = {"name": "yield", "direction": "target", "target": 0.0}
+    begin(lab, objectives=[target, COST], constraints=[], prefer={"yield": 3, "cost": 1})
+    work(lab, 4)
+    [best, *_] = sorted(
+        lab.client.get(f"{lab.path}/front").json()["measured"], key=lambda point: abs(point["values"]["yield"])
+    )
+    assert abs(best["values"]["yield"]) < 0.15
