@@ -89,7 +89,9 @@ def still_possible(state: State, student: StudentT, recommended: int) -> int:
 
 def gains_over(values: FloatArray, rows: BoolArray | IndexArray, recommended: int) -> FloatArray:
     """(DRAWS,) by how much the best of these rows exceeds the recommended row; 0 where it does not."""
-    gains: FloatArray = np.maximum(values[rows].max(axis=0, initial=-np.inf) - values[recommended], 0.0)
+    with np.errstate(over="ignore"):
+        ahead = values[rows].max(axis=0, initial=-np.inf) - values[recommended]
+    gains: FloatArray = np.clip(ahead, 0.0, np.finfo(float).max)
     return gains
 
 
@@ -98,7 +100,7 @@ def expected_up_to(upper: float, gains: FloatArray) -> float:
 
     The mean itself need not exist: where skew was taken out by a logarithm, a gain is the exponential of a Student t.
     """
-    return float(np.minimum(gains, upper).mean())
+    return min(upper, float((np.minimum(gains, upper) / len(gains)).sum()))  # divided first: a sum could overflow
 
 
 def _factor(cov: FloatArray) -> FloatArray:

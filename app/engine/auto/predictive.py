@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from app.arrays import FloatArray
+from app.engine import sweep
 from app.engine.auto.fitting import FittedModel
 from app.engine.auto.observed import Observed
 from app.engine.state import State
@@ -64,10 +65,9 @@ class StudentT:
 
 def integrated(state: State, fit: FittedModel, observed: Observed) -> StudentT:
     """The Student t of every candidate, after at least one measurement."""
-    lam, counts, Z = state.settings.lam, state.counts.astype(float), state.Z
-    h = 1 - state.V_inverse(Z @ counts) @ Z
-    measured = state.measured
-    c = counts[measured]
+    lam, measured = state.settings.lam, state.measured
+    c = state.counts[measured].astype(float)
+    h = 1 - sweep.combination(state, state.V_inverse(sweep.embedding_of(state, measured) @ c))
     average = state.sums[measured] / c
     b = max(float(c @ h[measured]) / lam, SMALLEST)
     a = c * (average - state.mean[measured]) / lam

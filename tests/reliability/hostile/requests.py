@@ -96,7 +96,8 @@ def _path(random: Random, lab: Lab, operation: Operation) -> str:
         )
 
     study = lab.study if random.random() < 0.95 else part("other")
-    path = operation.path.format(study=study, key=part("A1"), key_id=part("0" * 12), number=part("1"))
+    usual = {"key": "A1", "key_id": "0" * 12, "number": "1", "suggestion": "B1-S1"}
+    path = operation.path.format(study=study, **{name: part(value) for name, value in usual.items()})
     query = [
         f"{random.choice(QUERIES)}={quote(random.choice((*SETTINGS, *PLACES)))}" for _ in range(random.randrange(3))
     ]

@@ -66,7 +66,7 @@ def _study(one: Lab, theory: dict[str, Any] | None, random: Random) -> list[str]
 def _wait_for_snapshots(one: Lab) -> None:
     """One that is asked for while another is made is left out, and there would be none to replay from."""
     resources: Resources = one.client.app.state.resources  # type: ignore[attr-defined]
-    wait(list(resources.snapshots._running.values()))
+    wait([job.future for job in resources.snapshots._running.values()])
 
 
 CHANGES: tuple[Callable[[Lab, Random], object], ...] = (
