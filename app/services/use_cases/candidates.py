@@ -128,7 +128,7 @@ def _matching(candidates: CandidateSet, study: Study, query: CandidateQuery, pre
         off[list(candidates.unavailable)] = True
         meets &= ~off if query.available else off
     for condition in query.where:
-        meets &= _meets(candidates, study, condition)
+        meets &= _meets(candidates, study, condition, predictions)
     numbers = np.flatnonzero(meets)
     if query.search:
         text = query.search.casefold()
@@ -154,10 +154,14 @@ def _order(candidates: CandidateSet, study: Study, sort: str, numbers: Array, pr
     return np.argsort(-ranks if falling else ranks, kind="stable")
 
 
-def _meets(candidates: CandidateSet, study: Study, condition: str) -> Array:
+def _meets(candidates: CandidateSet, study: Study, condition: str, predictions: Predictions | None) -> Array:
     match = _CONDITION.fullmatch(condition)
     if match is None:
         raise Invalid([Finding("where", "Write a condition such as solvent=DMF or temperature>=80.")])
+    predicted = {} if predictions is None else predictions.columns()
+    if match["column"] in predicted and match["column"] not in {column.name for column in study.columns}:
+        met = _SIGNS[match["sign"]](predicted[match["column"]][: len(candidates)], _number(match["value"]))
+        return np.pad(met, (0, len(candidates) - len(met)))  # added since the model was read: no prediction
     column, sign = _column(study, match["column"], "where"), match["sign"]
     everyone = np.arange(len(candidates))
     if column.kind == "number":

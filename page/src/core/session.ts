@@ -1,0 +1,46 @@
+// Who is signed in, and what the role allows. The server decides; the page only hides what it would refuse.
+
+import { at } from "./address.ts";
+import { forget, get, send, v1 } from "./api.ts";
+import type { Key } from "./types.ts";
+
+export type Scope = "read" | "report" | "correct" | "ask" | "manage" | "keys";
+
+const SCOPES: Record<Key["role"], Scope[]> = {
+  technician: ["read", "report"],
+  client: ["read", "report", "ask"],
+  dashboard: ["read"],
+  scientist: ["read", "report", "correct", "ask", "manage"],
+  admin: ["read", "report", "correct", "ask", "manage", "keys"],
+};
+
+let key: Key | null = null;
+
+export const me = (): Key | null => key;
+export const may = (scope: Scope): boolean => Boolean(key && SCOPES[key.role]?.includes(scope));
+
+// Scripts cannot see the cookie. This note says that there was one, and saves a request that would be refused.
+const NOTE = "nextbatch:signed-in";
+export const wasSignedIn = (): boolean => localStorage.getItem(NOTE) !== null;
+
+export async function recall(): Promise<void> {
+  key = await get<Key>(v1("keys/me"));
+}
+
+export async function signIn(plaintextKey: string, remember: boolean): Promise<void> {
+  const answer = await send("POST", at("session"), { body: { key: plaintextKey.trim(), remember } });
+  key = await answer.json();
+  localStorage.setItem(NOTE, "");
+  forget();
+}
+
+export async function signOut(): Promise<void> {
+  await send("DELETE", at("session"));
+  forgetKey();
+}
+
+export function forgetKey(): void {
+  key = null;
+  localStorage.removeItem(NOTE);
+  forget();
+}
