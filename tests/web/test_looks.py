@@ -10,7 +10,10 @@ from tests.web.conftest import Open
 from tests.web.scene import Scene
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-PARTS = ("", "/candidates", "/map", "/batches", "/events", "/settings", "/bench", "/bench/b")
+PARTS = (
+    *("", "/results", "/results?candidate=A3", "/candidates", "/candidates/A3", "/insights", "/map", "/batches?open=1"),
+    *("/events", "/settings", "/bench", "/bench/b"),
+)
 
 
 @pytest.fixture
@@ -99,7 +102,15 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_screen(
     opened.page.get_by_label("Your key").wait_for()
     found = serious(opened.page)
     page = opened.sign_in(scene.key)
-    for path in ("/", "/create", *(f"/studies/{worked}{part}" for part in PARTS), "/docs"):
+    for path in (
+        "/",
+        "/create",
+        "/compare",
+        "/people",
+        "/help",
+        *(f"/studies/{worked}{part}" for part in PARTS),
+        "/docs",
+    ):
         page.goto(path)
         page.locator("h1").first.wait_for()
         page.locator(".skeleton").first.wait_for(state="detached")

@@ -5,7 +5,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { Offline, Problem, send, studyApi, token } from "./api.ts";
 import { me } from "./session.ts";
-import type { ReportReceipt } from "./types.ts";
 
 const STORE = "nextbatch:outbox";
 const PAUSES = [1000, 2000, 4000, 8000];
@@ -19,12 +18,13 @@ export interface Item {
   token: string;
   key?: string;
   at: string;
+  again?: { observation: number; version: number }; // a value that was taken back is entered anew: a correction
   meant?: boolean; // a person has confirmed an implausible value
   doubt?: string; // why the server wants that confirmation
   refused?: string;
 }
 
-export type News = { saved?: Item; answer?: ReportReceipt };
+export type News = { saved?: Item };
 
 const listeners = new Set<(news: News) => void>();
 let running = false;
@@ -34,9 +34,18 @@ let timer = 0;
 export const waiting = (name: string): Item[] => read().filter((item) => item.study === name);
 
 // A new value replaces one that has not been sent yet.
-export function put(name: string, place: string, report: Record<string, unknown>, words: string): void {
+export function put(name: string, place: string, report: Item["report"], words: string, again?: Item["again"]): void {
   const others = read().filter((item) => !(item.study === name && item.place === place));
-  const made: Item = { study: name, place, report, words, token: token(), key: me()?.id, at: new Date().toISOString() };
+  const made: Item = {
+    study: name,
+    place,
+    report,
+    words,
+    again,
+    token: token(),
+    key: me()?.id,
+    at: new Date().toISOString(),
+  };
   write([...others, made]);
   flush();
 }
@@ -87,15 +96,15 @@ const next = () => {
 };
 
 async function attempt(item: Item): Promise<boolean> {
-  const doubtful = item.meant || item.report.value === undefined ? "accept" : "refuse";
+  const match: Record<string, string> = item.again ? { "If-Match": `"${item.again.version}"` } : {};
   try {
-    const answer = await send("POST", `${studyApi(item.study, "/observations")}?implausible=${doubtful}`, {
+    await send("POST", pathOf(item), {
       body: item.report,
-      headers: { "Idempotency-Key": item.token },
+      headers: { "Idempotency-Key": item.token, ...match },
     });
     failures = 0;
     write(read().filter((other) => other.token !== item.token));
-    tell({ saved: item, answer: await answer.json() });
+    tell({ saved: item });
     return true;
   } catch (error) {
     const problem = error instanceof Problem ? error : null;
@@ -107,6 +116,12 @@ async function attempt(item: Item): Promise<boolean> {
     write(read().map((other) => (other.token === item.token ? { ...other, ...verdict(problem) } : other)));
     return true;
   }
+}
+
+function pathOf({ study, again, meant, report }: Item): string {
+  if (again) return studyApi(study, `/observations/${again.observation}/corrections`);
+  const doubtful = meant || report.value === undefined ? "accept" : "refuse";
+  return `${studyApi(study, "/observations")}?implausible=${doubtful}`;
 }
 
 function verdict(problem: Problem): Partial<Item> {

@@ -92,8 +92,8 @@ interface SelectProps {
 export function Select({ label, options, value, onChange, hideLabel = false }: SelectProps) {
   return (
     <label class="inline">
-      <span class={hideLabel ? "visually-hidden" : ""}>{label}</span>
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      {!hideLabel && <span>{label}</span>}
+      <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.map(([key, text]) => (
           <option value={key} key={key}>
             {text}

@@ -8,7 +8,7 @@ export interface BenchFacts {
   summary: Summary;
   batch: Batch | null;
   history: BatchBrief[]; // the worker's batches, oldest first
-  results: Map<string, Observation>; // "B3-S1/2" → the observation that stands there
+  results: Map<string, Observation>; // "B3-S1/2" → the observation that stands there, taken back or not
 }
 
 type Kept = Omit<BenchFacts, "results"> & { results: [string, Observation][] };
@@ -39,7 +39,7 @@ async function fromServer(name: string, worker: string, number: number | null): 
   const shown = number ?? (history.find((batch) => batch.state === "open") ?? history.at(-1))?.number;
   if (shown === undefined) return { study, summary, batch: null, history, results: new Map() };
   const batch = await get<Batch>(studyApi(name, `/batches/${shown}`));
-  return { study, summary, batch, history, results: await resultsOf(name, batch, summary) };
+  return { study, summary, batch, history, results: await resultsOf(name, batch) };
 }
 
 async function historyOf(name: string, worker: string): Promise<BatchBrief[]> {
@@ -51,19 +51,18 @@ async function historyOf(name: string, worker: string): Promise<BatchBrief[]> {
 
 const starts = new Map<string, number>(); // batch → the observation after which its results begin: earlier ones are read once
 
-async function resultsOf(name: string, batch: Batch, summary: Summary): Promise<Map<string, Observation>> {
+async function resultsOf(name: string, batch: Batch): Promise<Map<string, Observation>> {
   const results = new Map<string, Observation>();
   const known = `${name} ${batch.number}`;
-  if (!summary.counts.observations) return results;
   let first: number | null = null;
   let last = starts.get(known) ?? 0;
   for await (const page of pages<ObservationPage>(studyApi(name, "/observations"), 10_000, last)) {
     for (const observation of page.observations) {
-      const { observation: number, suggestion, replicate, state } = observation;
+      const { observation: number, suggestion, replicate } = observation;
       last = number;
       if (!suggestion?.startsWith(`B${batch.number}-`)) continue;
       first ??= number - 1;
-      if (state === "recorded") results.set(`${suggestion}/${replicate}`, observation);
+      results.set(`${suggestion}/${replicate}`, observation);
     }
   }
   starts.set(known, first ?? last);

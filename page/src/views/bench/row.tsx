@@ -92,8 +92,8 @@ function Slot(props: SlotsProps & { replicate: number }) {
   const kept = mine.find((item) => item.place === place);
   if (kept) return <Waiting item={kept} name={name} unit={facts.summary.unit} suggestion={suggestion} />;
   const result = facts.results.get(place);
-  if (result) return <Saved result={result} {...props} />;
-  return may("report") ? <Entry place={place} {...props} /> : <span class="quiet">pending</span>;
+  if (result?.state === "recorded") return <Saved result={result} {...props} />;
+  return may("report") ? <Entry place={place} takenBack={result} {...props} /> : <span class="quiet">pending</span>;
 }
 
 function Lost({ suggestion, name, mine }: SlotsProps) {

@@ -8,9 +8,14 @@ import type { Observation, Suggestion } from "../../core/types.ts";
 import { correctResult, mayCorrect, takeBack } from "../correcting.tsx";
 import type { RowProps } from "./row.tsx";
 
-type EntryProps = Omit<RowProps, "onSaved"> & { place: string; replicate: number; onSaved: () => void };
+interface EntryProps extends Omit<RowProps, "onSaved"> {
+  place: string;
+  replicate: number;
+  takenBack: Observation | undefined; // a new value is its correction: the place has a history
+  onSaved: () => void;
+}
 
-export function Entry({ place, replicate, suggestion, facts, name, onScanned, onSaved }: EntryProps) {
+export function Entry({ takenBack, place, replicate, suggestion, facts, name, onScanned, onSaved }: EntryProps) {
   const input = useRef<HTMLInputElement>(null);
   const [complaint, setComplaint] = useState("");
   const { unit, objective } = facts.summary;
@@ -27,7 +32,11 @@ export function Entry({ place, replicate, suggestion, facts, name, onScanned, on
     if (value === null) return setComplaint("Write a plain number such as 83.1.");
     setComplaint("");
     element.disabled = true;
-    put(name, place, { suggestion: suggestion.suggestion, value, replicate }, exact(value));
+    const again = takenBack && { observation: takenBack.observation, version: takenBack.version };
+    const report = again
+      ? { value, reason: "Entered again at the bench." }
+      : { suggestion: suggestion.suggestion, value, replicate };
+    put(name, place, report, exact(value), again);
     onSaved();
   };
   return (

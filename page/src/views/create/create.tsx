@@ -30,7 +30,7 @@ const TAKEN = ["study-exists", "candidates-exist", "candidates-in-use"];
 
 const columnQuery = (roles: RolesOf) => {
   const of = (role: Role) => [...roles].filter(([, assigned]) => assigned === role).map(([name]) => name);
-  return query({ key: of("key")[0], attribute: [...of("attribute"), ...of("result")] });
+  return query({ key: of("key")[0], attribute: [...of("attribute"), ...of("result")], text: of("result") });
 };
 
 function Form() {
