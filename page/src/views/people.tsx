@@ -83,7 +83,7 @@ export default function People() {
       </div>
       <section class="card">
         <div class="scroll" tabIndex={0} role="region" aria-label="Keys, scrollable">
-          <table class="plain">
+          <table class="plain people">
             <thead>
               <tr>
                 {["Name", "Role", "Studies", "Created", "State", "Revoke"].map((title) => (
@@ -100,6 +100,19 @@ export default function People() {
             </tbody>
           </table>
         </div>
+      </section>
+      <section class="card">
+        <header>
+          <h2>What a role may do</h2>
+        </header>
+        <dl class="words">
+          {Object.entries(ROLES).map(([role, words]) => (
+            <div key={role}>
+              <dt>{role}</dt>
+              <dd>{words}</dd>
+            </div>
+          ))}
+        </dl>
       </section>
       {made && <Made made={made} onClose={() => setMade(null)} />}
     </div>

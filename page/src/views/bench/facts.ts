@@ -38,8 +38,8 @@ async function fromServer(name: string, worker: string, number: number | null): 
   ]);
   const shown = number ?? (history.find((batch) => batch.state === "open") ?? history.at(-1))?.number;
   if (shown === undefined) return { study, summary, batch: null, history, results: new Map() };
-  const batch = await get<Batch>(studyApi(name, `/batches/${shown}`));
-  return { study, summary, batch, history, results: await resultsOf(name, batch) };
+  const [batch, results] = await Promise.all([get<Batch>(studyApi(name, `/batches/${shown}`)), resultsOf(name, shown)]);
+  return { study, summary, batch, history, results };
 }
 
 async function historyOf(name: string, worker: string): Promise<BatchBrief[]> {
@@ -51,16 +51,16 @@ async function historyOf(name: string, worker: string): Promise<BatchBrief[]> {
 
 const starts = new Map<string, number>(); // batch → the observation after which its results begin: earlier ones are read once
 
-async function resultsOf(name: string, batch: Batch): Promise<Map<string, Observation>> {
+async function resultsOf(name: string, batch: number): Promise<Map<string, Observation>> {
   const results = new Map<string, Observation>();
-  const known = `${name} ${batch.number}`;
+  const known = `${name} ${batch}`;
   let first: number | null = null;
   let last = starts.get(known) ?? 0;
   for await (const page of pages<ObservationPage>(studyApi(name, "/observations"), 10_000, last)) {
     for (const observation of page.observations) {
       const { observation: number, suggestion, replicate } = observation;
       last = number;
-      if (!suggestion?.startsWith(`B${batch.number}-`)) continue;
+      if (!suggestion?.startsWith(`B${batch}-`)) continue;
       first ??= number - 1;
       results.set(`${suggestion}/${replicate}`, observation);
     }

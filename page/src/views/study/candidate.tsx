@@ -2,11 +2,11 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { candidatePath, studyPath } from "../../core/address.ts";
-import { candidateApi, get, query, studyApi } from "../../core/api.ts";
+import { get, studyApi } from "../../core/api.ts";
 import { cell, exact, measured, number, percent, shortTime, withUnit } from "../../core/format.ts";
 import { useRead } from "../../core/hooks.ts";
 import { may } from "../../core/session.ts";
-import type { Bench, Candidate, CandidatePage as Page, Prediction, Suggestion } from "../../core/types.ts";
+import type { Bench, Candidate, Prediction, Suggestion } from "../../core/types.ts";
 import { actorWords, batchOf, purposeWords, stateWords } from "../../core/words.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -14,6 +14,7 @@ import { Failed, Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
 import { correctResult, mayCorrect } from "../correcting.tsx";
 import { addResult } from "./add_result.tsx";
+import { readBelieved } from "./believed.ts";
 import { Switch } from "./candidate_columns.tsx";
 import { type Facts, type Result, readResults, useFacts } from "./facts.ts";
 import { type Neighbour, neighboursOf } from "./neighbours.ts";
@@ -29,20 +30,16 @@ interface Known {
 const STATES = ["pending", "observed", "failed", "abandoned"];
 
 async function readCandidate({ name, study, summary }: Facts, key: string): Promise<Known> {
-  const candidate = await get<Candidate>(candidateApi(name, key));
-  const [all, believed, ...benches] = await Promise.all([
+  const [candidate, all, ...benches] = await Promise.all([
+    readBelieved(name, key),
     readResults(name),
-    summary.counts.observations
-      ? get<Page>(studyApi(name, "/candidates") + query({ search: key, posterior: true, limit: 1000 }))
-      : null,
     ...STATES.map((state) => get<Bench>(`${studyApi(name, "/suggestions")}?state=${state}`)),
   ]);
-  const position = believed?.candidates.findIndex((other) => other.key === key) ?? -1;
   const suggestions = benches.flatMap((bench) => bench.suggestions).filter((suggestion) => suggestion.key === key);
   suggestions.sort((a, b) => (batchOf(b.suggestion) ?? 0) - (batchOf(a.suggestion) ?? 0));
   return {
     candidate,
-    belief: believed?.posterior?.[position] ?? null,
+    belief: summary.counts.observations ? candidate.belief : null,
     results: all.filter((result) => result.key === key),
     suggestions,
     neighbours: await neighboursOf(name, study.columns, candidate, suggestions[0] ?? null, all),

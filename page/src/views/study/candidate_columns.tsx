@@ -3,18 +3,13 @@
 import { candidateApi, change } from "../../core/api.ts";
 import { cell, measured, number } from "../../core/format.ts";
 import { may } from "../../core/session.ts";
-import type { Candidate, CandidatePage, Prediction, Summary } from "../../core/types.ts";
+import type { Candidate, Prediction, Summary } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { ask, toast } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import type { TableColumn } from "../../parts/table.tsx";
+import type { Believed } from "./believed.ts";
 import type { Facts } from "./facts.ts";
-
-export type Believed = Candidate & { belief: Prediction | null };
-
-// The posterior comes as a list beside the candidates.
-export const joined = (page: CandidatePage): Believed[] =>
-  page.candidates.map((candidate, position) => ({ ...candidate, belief: page.posterior?.[position] ?? null }));
 
 interface Context {
   domain: [number, number];

@@ -11,7 +11,8 @@ import { Select } from "../../parts/field.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { UploadCandidates } from "../upload.tsx";
-import { type Believed, columnsOf, joined } from "./candidate_columns.tsx";
+import { type Believed, joined, readBelieved } from "./believed.ts";
+import { columnsOf } from "./candidate_columns.tsx";
 import { ColumnChooser } from "./column_chooser.tsx";
 import { type Facts, useFacts } from "./facts.ts";
 import { FilterBuilder } from "./filters.tsx";
@@ -173,16 +174,8 @@ function usePinned({ name, summary }: Facts, pins: string[]): Believed[] {
   const [rows, setRows] = useState<Believed[]>([]);
   // A new event may change a pinned row, too.
   useEffect(() => {
-    const read = async (key: string) => {
-      const page = await get<CandidatePage>(
-        studyApi(name, "/candidates") + query({ search: key, posterior: true, limit: 1000 }),
-      );
-      return joined(page).find((candidate) => candidate.key === key);
-    };
-    Promise.all(pins.map(read)).then(
-      (found) => setRows(found.filter((candidate) => candidate !== undefined)),
-      () => {}, // the table itself says what is wrong
-    );
+    const read = (key: string) => readBelieved(name, key).catch(() => null); // gone from the list: no longer pinned
+    Promise.all(pins.map(read)).then((found) => setRows(found.filter((candidate) => candidate !== null)));
   }, [name, pins, summary.seq]);
   return rows;
 }

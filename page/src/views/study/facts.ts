@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { get, pages, studyApi } from "../../core/api.ts";
-import { type Fetched, useRead } from "../../core/hooks.ts";
+import { type Fetched, useFollowed, useRead } from "../../core/hooks.ts";
 import type {
   Bench,
   LedgerEvent,
@@ -55,9 +55,12 @@ export async function readResults(name: string): Promise<Result[]> {
   }));
 }
 
+const MANY = 2_000;
+
 export function useResults(): Fetched<Result[]> {
   const { name, summary } = useFacts();
-  return useRead(() => readResults(name), [name, summary.seq]);
+  const seq = useFollowed(summary.seq, summary.counts.observations > MANY ? 4_000 : 0);
+  return useRead(() => readResults(name), [name, seq]);
 }
 
 // "temperature (°C)" → "°C"

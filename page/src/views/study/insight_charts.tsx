@@ -7,7 +7,7 @@ import { axis, frame, type Theme, tip } from "../../charts/theme.ts";
 import { setSearch } from "../../core/address.ts";
 import { cell, number, percent, plural, measured as withSpread, withUnit } from "../../core/format.ts";
 import type { Column } from "../../core/types.ts";
-import type { Believed } from "./candidate_columns.tsx";
+import type { Believed } from "./believed.ts";
 import { type Result, useFacts } from "./facts.ts";
 import { groupsOf, type Importance } from "./insight_data.ts";
 

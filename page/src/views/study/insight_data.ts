@@ -3,7 +3,7 @@
 import { get, query, studyApi } from "../../core/api.ts";
 import { number } from "../../core/format.ts";
 import type { CandidatePage, Cell, Column } from "../../core/types.ts";
-import { type Believed, joined } from "./candidate_columns.tsx";
+import { type Believed, joined } from "./believed.ts";
 
 const MOST = 5_000;
 const BINS = 8;

@@ -9,7 +9,7 @@ import { KeyLink } from "../../parts/chips.tsx";
 import { Select } from "../../parts/field.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
-import type { Believed } from "./candidate_columns.tsx";
+import type { Believed } from "./believed.ts";
 import { type Result, useFacts, useResults } from "./facts.ts";
 import { CalibrationChart, ImportanceChart, ParallelChart, SliceChart } from "./insight_charts.tsx";
 import { importances, readPredicted } from "./insight_data.ts";

@@ -1,20 +1,20 @@
 // A map of the candidates by two features, or by similarity in all of them, coloured by what the model expects.
 
 import type { EChartsType } from "echarts/core";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
 import { principalComponents } from "../../charts/components.ts";
 import { setSearch, useAddress } from "../../core/address.ts";
 import { get, query, studyApi } from "../../core/api.ts";
 import { csvText, saveText } from "../../core/csv.ts";
 import { cell, count, measured, number, plural } from "../../core/format.ts";
-import { useRead } from "../../core/hooks.ts";
+import { useFollowed, useRead } from "../../core/hooks.ts";
 import type { Bench, CandidatePage } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Select } from "../../parts/field.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
-import { type Believed, joined } from "./candidate_columns.tsx";
+import { type Believed, joined } from "./believed.ts";
 import { type Facts, useFacts } from "./facts.ts";
 import { type Dot, mapOption, scaleOf } from "./map_option.ts";
 
@@ -42,12 +42,7 @@ async function readAll(name: string): Promise<Mapped[]> {
 
 // Large lists are not read again with every event.
 function useMapped({ name, summary }: Facts) {
-  const [seq, setSeq] = useState(summary.seq);
-  const pause = summary.counts.candidates > 5_000 ? 5_000 : 300;
-  useEffect(() => {
-    const timer = setTimeout(() => setSeq(summary.seq), pause);
-    return () => clearTimeout(timer);
-  }, [summary.seq, pause]);
+  const seq = useFollowed(summary.seq, summary.counts.candidates > 5_000 ? 5_000 : 300);
   return useRead(summary.counts.candidates ? () => readAll(name) : null, [name, seq]);
 }
 

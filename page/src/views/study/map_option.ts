@@ -2,7 +2,7 @@
 
 import { axis, frame, type Theme, tip } from "../../charts/theme.ts";
 import type { Column } from "../../core/types.ts";
-import type { Believed } from "./candidate_columns.tsx";
+import type { Believed } from "./believed.ts";
 
 export interface Dot {
   x: number;
