@@ -1,4 +1,4 @@
-# Everything from an empty machine: python3.11 or newer, make, git and a package index.
+# Everything from an empty machine: python3.11 or newer, make, git, a Python package index and an npm registry.
 SHELL := /bin/sh
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.server import Server
+from tests.server import Server, running
 from tests.web.conftest import CSV, Open
 from tests.web.scene import Scene
 
@@ -138,6 +138,22 @@ def test_a_deleted_study_needs_its_name_typed(window: Open, scene: Scene, study:
     page.get_by_role("button", name="Delete for good").click()
     expect(page.get_by_role("heading", name="Studies", exact=True)).to_be_visible()
     assert scene.http.get(f"/v1/studies/{study}").status_code == 410
+
+
+def test_a_study_is_exported_and_imported_elsewhere(window: Open, scene: Scene, study: str, tmp_path: Path) -> None:
+    """An archive that no trusted server has signed needs a second word."""
+    scene.report(study, {"candidate": "A4", "value": 47.5})
+    page = window().sign_in(scene.key, f"/studies/{study}/settings")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download everything").click()
+    with running(tmp_path / "elsewhere") as elsewhere:
+        assert elsewhere.key
+        there = window(elsewhere.address).sign_in(elsewhere.key)
+        there.get_by_role("button", name="Import").click()
+        there.locator("dialog input[type=file]").set_input_files(download.value.path())
+        there.get_by_role("button", name="Import it anyway").click()
+        expect(there.locator(".headline")).to_contain_text("47.5 %")
+        there.goto("about:blank")
 
 
 @pytest.fixture

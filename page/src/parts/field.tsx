@@ -105,7 +105,14 @@ export function Select({ label, options, value, onChange, hideLabel = false }: S
 }
 
 // It shrinks once there is a file; another file can still be dropped on it.
-export function Dropzone({ title, hint, onFile }: { title: string; hint: string; onFile: (file: File) => void }) {
+interface DropzoneProps {
+  title: string;
+  hint: string;
+  accept?: string;
+  onFile: (file: File) => void;
+}
+
+export function Dropzone({ title, hint, accept = ".csv,.xlsx,.tsv,text/csv,text/plain", onFile }: DropzoneProps) {
   const [over, setOver] = useState(false);
   const onDrag = (event: DragEvent) => {
     event.preventDefault();
@@ -130,7 +137,7 @@ export function Dropzone({ title, hint, onFile }: { title: string; hint: string;
       <input
         class="visually-hidden"
         type="file"
-        accept=".csv,.xlsx,.tsv,text/csv,text/plain"
+        accept={accept}
         aria-label={title}
         onChange={(event) => {
           const file = event.currentTarget.files?.[0];

@@ -14,6 +14,7 @@ import { showStatus } from "../parts/bar.tsx";
 import { StateChip } from "../parts/chips.tsx";
 import { Choices, Select } from "../parts/field.tsx";
 import { Empty, Failed, Loading } from "../parts/states.tsx";
+import { ImportStudy } from "./importing.tsx";
 
 const EVERY = 4_000;
 
@@ -82,6 +83,7 @@ export default function Studies() {
       <div class="head">
         <h1>Studies</h1>
         <span class="push" />
+        {may("manage") && <ImportStudy />}
         {may("manage") && (
           <a class="button primary" href={at("create")}>
             New study
