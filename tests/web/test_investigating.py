@@ -165,6 +165,11 @@ def test_insights_name_columns_predictions_and_surprises(window: Open, scene: Sc
     page.get_by_label("Column", exact=True).select_option("solvent")
     expect(page.get_by_role("figure", name="Expected value by solvent")).to_be_visible()
     assert "slice=solvent" in page.url
+    page.get_by_label("Second column").select_option("temperature")
+    tiles = page.get_by_role("figure", name="Expected value by solvent and temperature")
+    tiles.locator(".catch").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(tiles.locator(".tip")).to_contain_text("on average")
     expect(page.get_by_text("within the ± expected then")).to_be_visible()
     expect(page.get_by_role("heading", name="Surprises", exact=True)).to_be_visible()
     expect(

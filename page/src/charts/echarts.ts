@@ -1,6 +1,6 @@
 // The parts of Apache ECharts that the page uses: a chunk of its own, read with the first chart.
 
-import { BarChart, CustomChart, LineChart, ParallelChart, ScatterChart } from "echarts/charts";
+import { BarChart, CustomChart, HeatmapChart, LineChart, ParallelChart, ScatterChart } from "echarts/charts";
 import {
   BrushComponent,
   DataZoomComponent,
@@ -16,6 +16,7 @@ import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
 use([
   BarChart,
   CustomChart,
+  HeatmapChart,
   LineChart,
   ParallelChart,
   ScatterChart,

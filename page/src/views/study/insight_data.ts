@@ -33,29 +33,63 @@ function quantile(sorted: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.round(share * (sorted.length - 1))))] ?? Number.NaN;
 }
 
-// Values of a column by level, or by about equally full ranges of numbers.
+interface Member {
+  value: Cell;
+  mean: number;
+}
+
+// The label under which a value of the column is grouped: its level, or one of about equally full ranges of numbers.
+function labeller(column: Column, believed: Believed[]): (value: Cell) => string {
+  if (column.kind !== "number") return String;
+  return binner(believed.map(({ features }) => Number(features[column.name] ?? Number.NaN)).filter(Number.isFinite));
+}
+
+function gather<T>(members: [string, T][]): Map<string, T[]> {
+  const gathered = new Map<string, T[]>();
+  for (const [label, member] of members) {
+    const known = gathered.get(label);
+    if (known) known.push(member);
+    else gathered.set(label, [member]);
+  }
+  return gathered;
+}
+
 export function groupsOf(column: Column, believed: Believed[]): Group[] {
-  const pairs = believed.flatMap(({ features, belief }) => {
-    const value: Cell | undefined = features[column.name];
-    return belief && value !== null && value !== undefined ? [{ value, mean: belief.mean }] : [];
+  const labelOf = labeller(column, believed);
+  const members = believed.flatMap(({ features, belief }): [string, Member][] => {
+    const value = features[column.name];
+    return belief && value !== null && value !== undefined ? [[labelOf(value), { value, mean: belief.mean }]] : [];
   });
-  const grouped = new Map<string, { mean: number; value: Cell }[]>();
-  const labelOf =
-    column.kind === "number" ? binner(pairs.map(({ value }) => Number(value))) : (value: Cell) => String(value);
-  for (const pair of pairs) grouped.set(labelOf(pair.value), [...(grouped.get(labelOf(pair.value)) ?? []), pair]);
-  const groups = [...grouped].map(([label, members]) => {
-    const means = members.map(({ mean }) => mean).sort((a, b) => a - b);
-    const middle = column.kind === "number" ? average(members.map(({ value }) => Number(value))) : null;
-    return {
-      label,
-      middle,
-      mean: average(means),
-      low: quantile(means, 0.1),
-      high: quantile(means, 0.9),
-      count: means.length,
-    };
-  });
+  const groups = [...gather(members)].map(([label, group]) => groupOf(label, group, column.kind === "number"));
   return groups.sort((a, b) => (a.middle !== null && b.middle !== null ? a.middle - b.middle : b.mean - a.mean));
+}
+
+function groupOf(label: string, members: Member[], isNumber: boolean): Group {
+  const means = members.map(({ mean }) => mean).sort((a, b) => a - b);
+  const middle = isNumber ? average(members.map(({ value }) => Number(value))) : null;
+  const [low, high] = [quantile(means, 0.1), quantile(means, 0.9)];
+  return { label, middle, mean: average(means), low, high, count: means.length };
+}
+
+export interface Tile {
+  across: string;
+  up: string;
+  mean: number;
+  count: number;
+}
+
+// The average expectation for each pair of groups of two columns.
+export function tilesOf(across: Column, up: Column, believed: Believed[]): Tile[] {
+  const [labelAcross, labelUp] = [labeller(across, believed), labeller(up, believed)];
+  const members = believed.flatMap(({ features, belief }): [string, number][] => {
+    const [here, there] = [features[across.name], features[up.name]];
+    const known = belief && here !== null && here !== undefined && there !== null && there !== undefined;
+    return known ? [[JSON.stringify([labelAcross(here), labelUp(there)]), belief.mean]] : [];
+  });
+  return [...gather(members)].map(([labels, means]) => {
+    const [first, second] = JSON.parse(labels) as [string, string];
+    return { across: first, up: second, mean: average(means), count: means.length };
+  });
 }
 
 function binner(values: number[]): (value: Cell) => string {

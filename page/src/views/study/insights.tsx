@@ -13,6 +13,7 @@ import type { Believed } from "./believed.ts";
 import { type Result, useFacts, useResults } from "./facts.ts";
 import { CalibrationChart, ImportanceChart, ParallelChart, SliceChart } from "./insight_charts.tsx";
 import { importances, readPredicted } from "./insight_data.ts";
+import { TilesChart } from "./tiles_chart.tsx";
 
 const FEWEST = 3;
 
@@ -49,7 +50,7 @@ function Shown({ results, predicted }: { results: Result[]; predicted: Believed[
         <ImportanceChart shares={shares} onPick={(column) => setSearch({ slice: column.name })} />
         <p class="quiet small">Each column alone. Columns that only matter together are not seen here.</p>
       </section>
-      <Slice columns={shares.map(({ column }) => column)} predicted={predicted} results={results} />
+      <Slice columns={shares.map(({ column }) => column)} predicted={predicted} />
       <Calibration results={results} />
       <Surprises results={results} />
       <Parallel columns={shares.map(({ column }) => column)} predicted={predicted} />
@@ -57,17 +58,14 @@ function Shown({ results, predicted }: { results: Result[]; predicted: Believed[
   );
 }
 
-interface SliceProps {
-  columns: Column[];
-  predicted: Believed[];
-  results: Result[];
-}
-
-function Slice({ columns, predicted }: SliceProps) {
+function Slice({ columns, predicted }: { columns: Column[]; predicted: Believed[] }) {
   const { summary } = useFacts();
   const { search } = useAddress();
   const chosen = columns.find((column) => column.name === search.get("slice")) ?? columns[0];
   if (!chosen) return null;
+  const others = columns.filter((column) => column !== chosen);
+  const second = others.find((column) => column.name === search.get("by"));
+  const named = (list: Column[]): [string, string][] => list.map((column) => [column.name, column.name]);
   return (
     <section class="card">
       <header>
@@ -76,13 +74,28 @@ function Slice({ columns, predicted }: SliceProps) {
         <Select
           label="Column"
           hideLabel
-          options={columns.map((column) => [column.name, column.name])}
+          options={named(columns)}
           value={chosen.name}
           onChange={(slice) => setSearch({ slice })}
         />
+        <Select
+          label="Second column"
+          hideLabel
+          options={[["", "alone"], ...named(others)]}
+          value={second?.name ?? ""}
+          onChange={(by) => setSearch({ by })}
+        />
       </header>
-      <SliceChart column={chosen} predicted={predicted} />
-      <p class="quiet small">Line: the average over candidates. Band: four of five candidates lie within it.</p>
+      {second ? (
+        <TilesChart across={chosen} up={second} predicted={predicted} key={`${chosen.name} ${second.name}`} />
+      ) : (
+        <SliceChart column={chosen} predicted={predicted} key={chosen.name} />
+      )}
+      <p class="quiet small">
+        {second
+          ? "Colour: the average over candidates; the stronger, the better."
+          : "Line: the average over candidates. Band: four of five candidates lie within it."}
+      </p>
     </section>
   );
 }
@@ -159,7 +172,7 @@ function Parallel({ columns, predicted }: { columns: Column[]; predicted: Believ
     <section class="card wide">
       <header>
         <h2>Measured candidates, column by column</h2>
-        <span class="quiet small">Drag along an axis to choose; the accent shows better results.</span>
+        <span class="quiet small">Drag along an axis to choose. The stronger the colour, the better.</span>
       </header>
       <ParallelChart columns={columns.slice(0, shownColumns)} measured={measured} onChoose={setChosen} />
       {columns.length > shownColumns && (
