@@ -202,3 +202,15 @@ def test_the_map_opens_candidates_by_keyboard_and_gathers_them_with_a_lasso(
     expect(page.get_by_role("heading", name="20 candidates in the lasso")).to_be_visible()
     page.get_by_role("button", name="Clear").click()
     expect(page.get_by_text("in the lasso")).to_have_count(0)
+
+
+def test_a_map_of_thousands_is_reached_by_the_keyboard_too(window: Open, scene: Scene) -> None:
+    """What ECharts draws piece by piece has no point that could be shown: the map is drawn at once."""
+    scene.study("thousands", "key,a,b\n" + "".join(f"K{n},{n % 317},{n % 211}\n" for n in range(6_000)))
+    scene.report("thousands", *({"candidate": f"K{97 * n}", "value": float(n)} for n in range(5)))
+    page = window().sign_in(scene.key, "/studies/thousands/map?x=a&y=b")
+    figure = page.get_by_role("figure", name="Map of the candidates")
+    figure.locator("canvas").first.wait_for()
+    figure.locator(".catch").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(figure.locator(".tip")).to_contain_text("K291")  # the rightmost that is measured

@@ -117,6 +117,7 @@ export function mapOption(theme: Theme, dots: Dot[], { across, up, low, high, wo
       {
         type: "scatter",
         symbolSize: size,
+        progressive: 0, // what is drawn piece by piece cannot be pointed at by the keyboard
         cursor: "pointer",
         data: dots.map((dot) => ({
           value: [dot.x, dot.y, dot.shade ?? Number.NaN],
