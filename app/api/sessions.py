@@ -3,6 +3,7 @@
 docs/decisions/0015-page-session.md says why the cookie carries the key itself.
 """
 
+import re
 from urllib.parse import urlsplit
 
 from fastapi import Request
@@ -13,6 +14,7 @@ from app.domain.errors import Denied
 COOKIE = "nextbatch_session"
 REMEMBERED_SECONDS = 30 * 24 * 3600
 _PATH = "/v1"  # where keys are asked for; the page's files need none
+_PREFIX = re.compile(r"(?:/[A-Za-z0-9._~-]{1,100}){1,10}")
 _READS = ("GET", "HEAD", "OPTIONS")
 
 
@@ -22,15 +24,21 @@ def start(response: Response, request: Request, key: str, *, remember: bool) -> 
         COOKIE,
         key,
         max_age=REMEMBERED_SECONDS if remember else None,
-        path=_PATH,
+        path=_path(request),
         secure=request.url.scheme == "https",
         httponly=True,
         samesite="strict",
     )
 
 
-def end(response: Response) -> None:
-    response.delete_cookie(COOKIE, path=_PATH, httponly=True, samesite="strict")
+def end(response: Response, request: Request) -> None:
+    response.delete_cookie(COOKIE, path=_path(request), httponly=True, samesite="strict")
+
+
+def _path(request: Request) -> str:
+    """Where the browser sends the cookie: below the prefix, if a proxy says that it has removed one."""
+    prefix = request.headers.get("x-forwarded-prefix", "").rstrip("/")
+    return prefix + _PATH if _PREFIX.fullmatch(prefix) else _PATH
 
 
 def key_of(request: Request) -> str | None:

@@ -10,7 +10,7 @@ value meets no condition except `is missing`.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -49,6 +49,7 @@ class FilteredTable:
     candidates: CandidateSet
     columns: Sequence[Column]
     ledger: Callable[[], LedgerState]  # read only if a condition asks for a mark
+    predicted: Mapping[str, Array] = field(default_factory=dict)  # what the model says of each candidate, by name
 
     def meeting(self, conditions: Sequence[str], pointer: str | None = None) -> BoolArray:
         """(A,) which candidates meet all of the conditions; `pointer` is where the request lists them."""
@@ -146,7 +147,10 @@ class _Condition:
     def _numbers(self, column: Column) -> Array:
         if column.kind != "number":
             raise self._refusal("Only numbers can be compared. Use = or in (…) for text and booleans.", column)
-        return self.table.candidates.column(column)
+        if column.role != "key":
+            return self.table.candidates.column(column)
+        predicted = self.table.predicted[column.name]
+        return np.pad(predicted.astype(float), (0, len(self.table.candidates) - len(predicted)), constant_values=np.nan)
 
     def _number(self, column: Column, text: str) -> float:
         try:
@@ -166,6 +170,8 @@ class _Condition:
         named = [column for column in self.table.columns if column.role != "key"]
         same = [column for column in named if column.name == exact]
         alike = [column for column in named if column.name.casefold() == exact.casefold()]
+        if not same and exact in self.table.predicted:
+            return Column(exact, "number", "key")  # a column of the model, which no study's list can have
         return same[0] if same else alike[0] if len(alike) == 1 else None
 
     def _refusal(self, message: str, column: Column | None = None) -> Invalid:

@@ -150,6 +150,28 @@ def test_a_page_that_cannot_be_made_is_refused_before_the_first_byte(
     problem(answer, 422, "invalid-input")
 
 
+@on_sqlite
+def test_what_the_model_says_is_a_condition_too(study: str, upload: Upload, admin: TestClient) -> None:
+    """Measured, on a bench or never; a column of the list with such a name keeps its meaning."""
+    upload("key,t,pending\n" + "".join(f"K{n},{n},{n % 2}\n" for n in range(6)))
+    reports = [{"candidate": f"K{n}", "value": float(n)} for n in range(3)]
+    admin.post("/v1/studies/s/observations", json={"observations": reports}).raise_for_status()
+
+    def keys(*where: str, posterior: bool = True) -> list[str]:
+        params = {"where": list(where), "posterior": posterior}
+        page = admin.get("/v1/studies/s/candidates", params=params).raise_for_status().json()
+        assert page["total"] == len(page["candidates"])
+        return [candidate["key"] for candidate in page["candidates"]]
+
+    assert keys("counts>=1") == ["K0", "K1", "K2"]
+    assert keys("counts=0", "t>3") == ["K4", "K5"]
+    assert keys("pending=1") == ["K1", "K3", "K5"]
+    exported = admin.get("/v1/studies/s/candidates", params={"where": "counts=0", "posterior": True, "format": "csv"})
+    assert [row["key"] for row in csv.DictReader(io.StringIO(exported.text))] == ["K3", "K4", "K5"]
+    for refused in ({"where": "counts=0"}, {"where": "counts=many", "posterior": True}):
+        problem(admin.get("/v1/studies/s/candidates", params=refused), 422, "invalid-input")
+
+
 def test_a_study_without_candidates_has_an_empty_page(study: str, admin: TestClient) -> None:
     assert admin.get("/v1/studies/s/candidates").json() == {"total": 0, "candidates": [], "posterior": None}
     exported = admin.get("/v1/studies/s/candidates", params={"format": "csv", "search": "x", "available": True})

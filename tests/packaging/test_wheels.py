@@ -65,7 +65,7 @@ def test_the_servers_wheel_has_its_migrations_and_its_page_and_nothing_of_the_te
     assert {name.split("/")[0] for name in names} == {"app", next(n for n in names if "dist-info" in n).split("/")[0]}
 
 
-def test_the_servers_wheel_has_nothing_of_the_tools_that_check_the_page(wheels: list[Path]) -> None:
+def test_the_servers_wheel_has_the_built_page_and_nothing_of_the_tools_that_built_it(wheels: list[Path]) -> None:
     names = [Path(name) for name in zipfile.ZipFile(wheels[1]).namelist() if name.startswith("app/web/")]
     assert {name.suffix for name in names} == {".html", ".css", ".js", ".svg"}
     assert [name for name in names if "node_modules" in name.parts] == []

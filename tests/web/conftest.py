@@ -1,6 +1,8 @@
 """A real server, a real browser, and windows that must end without a complaint."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests import postgres
-from tests.server import Server, running
+from tests.server import ROOT, Server, running
 from tests.web.browser import Window, running_browser
 from tests.web.scene import Scene
 
@@ -18,6 +20,12 @@ CSV = "key,temperature,solvent,batch no\n" + "".join(
 )
 
 Open = Callable[..., Window]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built_page() -> None:
+    """The page as its sources are now; nothing happens if it is built."""
+    subprocess.run([sys.executable, ROOT / "page" / "build.py"], check=True)
 
 
 @pytest.fixture(scope="package")

@@ -41,46 +41,68 @@ def take(page: Page, name: str, wait_for: str, full: bool = False) -> None:
     sys.stdout.write(f"{name}\n")
 
 
+STUDY = "/studies/suzuki-coupling"
+
+
 def pictures(browser: Browser, address: str, key: str, csv: Path) -> None:
-    study = "/studies/suzuki-coupling"
     for suffix, options in (("", DESKTOP), ("-dark", DESKTOP | DARK)):
         window = Window(browser, address, **options)
         window.page.goto("/")
         take(window.page, f"signin{suffix}", ".signin")
         page = window.sign_in(key)
         take(page, f"studies{suffix}", ".study-card .spark")
-        page.goto(study)
-        take(page, f"study{suffix}", ".chart svg", full=True)
-        page.goto(f"{study}/candidates")
-        take(page, f"candidates{suffix}", ".belief")
-        page.goto(f"{study}/map")
-        take(page, f"map{suffix}", ".cloud canvas")
-        page.goto(f"{study}/batches")
-        page.get_by_role("button", name="Batch 3, show").click()
-        page.get_by_role("button", name="Compute batch 10 again").click()
-        page.get_by_role("button", name="Verify the ledger").click()
-        page.get_by_text("bit for bit").wait_for()
-        take(page, f"batches{suffix}", ".why")
-        page.goto(f"{study}/events")
-        take(page, f"timeline{suffix}", ".timeline li")
-        page.goto(f"{study}/settings")
-        take(page, f"settings{suffix}", ".facts")
+        understand(page, suffix)
+        follow_up(page, suffix)
         page.goto("/create")
         page.locator("input[type=file]").set_input_files(csv)
         take(page, f"create{suffix}", ".verdict .note.good", full=True)
-        page.goto(f"{study}/bench/bench-1")
+        page.goto(f"{STUDY}/bench/bench-1")
         take(page, f"bench-desktop{suffix}", ".bench-row")
         page.goto("/docs")
         page.locator("summary", has_text="Ask for the next batch").click()
         take(page, f"docs{suffix}", ".operation[open]")
         window.close()
+    small_and_large(browser, address, key)
+
+
+def understand(page: Page, suffix: str) -> None:
+    """The parts of a study that tell what is known."""
+    page.goto(STUDY)
+    take(page, f"study{suffix}", ".chart svg", full=True)
+    page.goto(f"{STUDY}/results")
+    take(page, f"results{suffix}", ".tr .key")
+    page.locator(".tr .key").first.click()
+    take(page, f"candidate{suffix}", ".drawer .neighbours li")
+    page.goto(f"{STUDY}/insights")
+    take(page, f"insights{suffix}", ".chart svg", full=True)
+    page.goto(f"{STUDY}/candidates")
+    take(page, f"candidates{suffix}", ".belief")
+    page.goto(f"{STUDY}/map?x=temperature&y=solvent")
+    take(page, f"map{suffix}", ".chart canvas")
+
+
+def follow_up(page: Page, suffix: str) -> None:
+    """The parts of a study that tell what happened."""
+    page.goto(f"{STUDY}/batches")
+    page.get_by_role("button", name="Batch 3, show").click()
+    page.get_by_role("button", name="Compute batch 10 again").click()
+    page.get_by_role("button", name="Verify the ledger").click()
+    page.get_by_text("bit for bit").wait_for()
+    take(page, f"batches{suffix}", ".why")
+    page.goto(f"{STUDY}/events")
+    take(page, f"timeline{suffix}", ".timeline li")
+    page.goto(f"{STUDY}/settings")
+    take(page, f"settings{suffix}", ".facts")
+
+
+def small_and_large(browser: Browser, address: str, key: str) -> None:
     for name, options in (("tablet", TABLET), ("phone", PHONE), ("phone-dark", PHONE | DARK)):
         window = Window(browser, address, **options)
         page = window.sign_in(key)
         take(page, f"studies-{name}", ".study-card .spark")
-        page.goto(study)
+        page.goto(STUDY)
         take(page, f"study-{name}", ".chart svg")
-        page.goto(f"{study}/bench/bench-1")
+        page.goto(f"{STUDY}/bench/bench-1")
         page.locator(".bench-row").first.wait_for()
         if name == "tablet":
             window.lose_connection()
@@ -90,7 +112,7 @@ def pictures(browser: Browser, address: str, key: str, csv: Path) -> None:
         take(page, f"bench-{name}", ".bench-row")
         window.close()
     window = Window(browser, address, **WALL)
-    page = window.sign_in(key, f"{study}?wall")
+    page = window.sign_in(key, f"{STUDY}?wall")
     take(page, "wall", ".chart svg")
     window.close()
 

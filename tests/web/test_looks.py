@@ -10,7 +10,10 @@ from tests.web.conftest import Open
 from tests.web.scene import Scene
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-PARTS = ("", "/candidates", "/map", "/batches", "/events", "/settings", "/bench", "/bench/b")
+PARTS = (
+    *("", "/results", "/results?candidate=A3", "/candidates", "/candidates/A3", "/insights", "/map", "/batches?open=1"),
+    *("/events", "/settings", "/bench", "/bench/b"),
+)
 
 
 @pytest.fixture
@@ -99,7 +102,15 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_screen(
     opened.page.get_by_label("Your key").wait_for()
     found = serious(opened.page)
     page = opened.sign_in(scene.key)
-    for path in ("/", "/create", *(f"/studies/{worked}{part}" for part in PARTS), "/docs"):
+    for path in (
+        "/",
+        "/create",
+        "/compare",
+        "/people",
+        "/help",
+        *(f"/studies/{worked}{part}" for part in PARTS),
+        "/docs",
+    ):
         page.goto(path)
         page.locator("h1").first.wait_for()
         page.locator(".skeleton").first.wait_for(state="detached")
@@ -117,3 +128,30 @@ def serious(page: Page) -> set[str]:
         if one["impact"] in ("serious", "critical")
         for node in one["nodes"]
     }
+
+
+@pytest.mark.parametrize(
+    ("locale", "amount", "precise"), [("en-US", "500,000 USD", "12,345.25"), ("de-DE", "500.000 USD", "12.345,25")]
+)
+def test_numbers_are_written_as_the_reader_writes_them(
+    window: Open, scene: Scene, study: str, locale: str, amount: str, precise: str
+) -> None:
+    name = f"{study}-{locale.lower()}"
+    scene.study(name, "key,t\nA,1\nB,2\n", objective="price", unit="USD")
+    scene.report(name, {"candidate": "A", "value": 500_000}, {"candidate": "B", "value": 12_345.25})
+    page = window(locale=locale).sign_in(scene.key, "/")
+    expect(page.locator(".study-card", has_text=name).locator("strong").first).to_have_text(amount)
+    page.goto(f"/studies/{name}/results")
+    expect(page.locator(".tr", has_text="B").locator("b").first).to_have_text(precise)
+
+
+def test_on_paper_a_bench_is_a_form_with_what_was_reported(window: Open, scene: Scene, study: str) -> None:
+    first, second = scene.ask(study, "b", min_size=2, max_size=2)["suggestions"]
+    scene.report(study, {"suggestion": first["suggestion"], "value": 61.5})
+    page = window().sign_in(scene.key, f"/studies/{study}/bench/b")
+    page.locator(".slot.saved").wait_for()
+    page.emulate_media(media="print")
+    expect(page.locator(".bench-row", has_text=first["key"])).to_contain_text("61.5")
+    expect(page.get_by_label(f"yield of {second['key']}", exact=True)).to_be_visible()
+    for hidden in (".bar", ".scan", ".earlier", ".slot.saved button"):
+        assert not page.locator(hidden).first.is_visible()

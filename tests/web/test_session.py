@@ -39,6 +39,19 @@ def test_over_https_the_cookie_stays_there(anonymous: TestClient, new_key: Calla
     assert "max-age=2592000" in answer.headers["Set-Cookie"].lower()
 
 
+@pytest.mark.parametrize(
+    ("prefix", "path"),
+    [("/lab/nb", "/lab/nb/v1"), ("/lab/", "/lab/v1"), ("/a b", "/v1"), ("//evil", "/v1"), ("", "/v1")],
+)
+def test_below_a_prefix_the_cookie_is_sent_below_it(
+    anonymous: TestClient, new_key: Callable[..., str], prefix: str, path: str
+) -> None:
+    headers = OURS | {"X-Forwarded-Prefix": prefix}
+    begun = anonymous.post("/session", json={"key": new_key("dashboard")}, headers=headers)
+    ended = anonymous.delete("/session", headers=headers)
+    assert [f"path={path};" in f"{answer.headers['Set-Cookie'].lower()};" for answer in (begun, ended)] == [True, True]
+
+
 def test_with_the_cookie_one_reads_and_our_own_page_writes(signed_in: TestClient) -> None:
     assert signed_in.get("/v1/keys/me").json()["role"] == "scientist"
     assert signed_in.put("/v1/studies/mine", json={}, headers=OURS).status_code == 201

@@ -151,7 +151,9 @@ async def candidate_query(
     sort: Annotated[str, Query(description="A column; with `-` before it for falling order.")] = "",
     available: bool | None = None,
     search: Annotated[str, Query(max_length=200, description="A part of the key.")] = "",
-    posterior: Annotated[bool, Query(description="With what the model says of each candidate; sortable, too.")] = False,
+    posterior: Annotated[
+        bool, Query(description="With what the model says of each candidate; for `sort` and `where`, too.")
+    ] = False,
     where: Annotated[
         Names, Query(max_length=MOST_CONDITIONS, description="`column=value`, `column>=number` …; all must hold.")
     ] = [],  # noqa: B006

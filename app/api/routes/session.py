@@ -50,7 +50,7 @@ def sign_in(request: Request, wanted: SignIn, resources: ResourcesDep) -> Respon
 
 
 @router.delete("", status_code=204, summary="Sign out")
-def sign_out() -> Response:
+def sign_out(request: Request) -> Response:
     response = Response(status_code=204)
-    sessions.end(response)
+    sessions.end(response, request)
     return response

@@ -201,7 +201,8 @@ def _matching(
         off = np.zeros(len(candidates), dtype=bool)
         off[list(candidates.unavailable)] = True
         meets &= ~off if query.available else off
-    meets &= FilteredTable(candidates, study.columns, ledger_state).meeting(query.where)
+    predicted = {} if predictions is None else predictions.columns()
+    meets &= FilteredTable(candidates, study.columns, ledger_state, predicted).meeting(query.where)
     numbers = np.flatnonzero(meets)
     if query.search:
         text = query.search.casefold()

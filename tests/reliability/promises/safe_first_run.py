@@ -41,7 +41,8 @@ def _addresses(databases: Databases) -> Iterator[tuple[str, str]]:
     with databases.fresh("sqlite") as address:
         app = create_app(Settings(data=databases.empty_folder(), database_url=address))
         for operation in operations(app):
-            yield operation.method, operation.path.format(study="s", key="A1", key_id="0" * 12, number=1, suggestion="B1-S1")
+            usual = {"study": "s", "key": "A1", "key_id": "0" * 12, "number": 1, "suggestion": "B1-S1"}
+            yield operation.method, operation.path.format(**usual)
         app.state.resources.database.dispose()
 
 

@@ -1,0 +1,51 @@
+// Bundles the page: two entries, a chunk for each view, names that change with the content.
+
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { build } from "esbuild";
+
+const [into] = process.argv.slice(2);
+await rm(into, { recursive: true, force: true });
+await mkdir(into, { recursive: true });
+
+const scripts = await build({
+  entryPoints: { main: "src/main.tsx", docs: "src/docs.tsx" },
+  outdir: into,
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  entryNames: "[name]-[hash]",
+  chunkNames: "[name]-[hash]",
+  legalComments: "none",
+  metafile: true,
+});
+const styles = await build({
+  entryPoints: { page: "css/page.css", docs: "css/docs.css", print: "css/print.css" },
+  outdir: into,
+  bundle: true,
+  minify: true,
+  target: "es2022",
+  entryNames: "[name]-[hash]",
+  metafile: true,
+});
+
+const built = [...Object.entries(scripts.metafile.outputs), ...Object.entries(styles.metafile.outputs)];
+const nameOf = (entry) =>
+  built
+    .find(([, output]) => output.entryPoint === entry)[0]
+    .split("/")
+    .at(-1);
+// What the first script needs is announced in the page itself: nothing waits for another round trip.
+const [, main] = built.find(([, output]) => output.entryPoint === "src/main.tsx");
+const needed = main.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => path.split("/").at(-1));
+const preloads = needed.map((name) => `<link rel="modulepreload" href="{root}web/${name}">`).join("");
+
+for (const page of ["index.html", "docs.html"]) {
+  const text = (await readFile(`static/${page}`, "utf8")).replace("{preloads}", preloads);
+  const named = text.replace(/\{(src|css)\/([^}]+)\}/g, (_, folder, file) => nameOf(`${folder}/${file}`));
+  await writeFile(`${into}/${page}`, named);
+}
+for (const file of ["icon.svg", "early.js"]) await cp(`static/${file}`, `${into}/${file}`);

@@ -1,0 +1,152 @@
+// A chart with a name, a keyboard and a picture to take along. ECharts is read when the first one is shown.
+
+import type { EChartsType } from "echarts/core";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useTheme } from "../core/hooks.ts";
+import { Icon } from "../parts/icon.tsx";
+import { type Theme, themeOf } from "./theme.ts";
+
+export interface Stop {
+  series: number;
+  index: number;
+  words: string;
+  pick?: () => void;
+}
+
+interface ChartProps {
+  title: string;
+  option: (theme: Theme) => object;
+  facts: unknown[]; // what the option depends on
+  stops?: Stop[]; // the points that the arrow keys walk through
+  empty?: string; // shown instead while there is nothing to draw
+  height?: "low" | "middle" | "tall" | "map";
+  canvas?: boolean;
+  picture?: string; // the name of the file that the picture is saved under
+  onPick?: (params: { seriesIndex: number; dataIndex: number; data: unknown }) => void;
+  onReady?: (chart: EChartsType) => void;
+}
+
+export function Chart(props: ChartProps) {
+  const { title, empty, height = "middle", picture, canvas } = props;
+  const holder = useRef<HTMLDivElement>(null);
+  const { chart, drawn } = useChart(holder, props);
+  const { spoken, onKeyDown, leave } = useWalk(chart, drawn, props.stops ?? []);
+  return (
+    <figure class={`chart ${height}`} aria-label={title}>
+      <div
+        class="catch"
+        ref={holder}
+        hidden={Boolean(empty)}
+        tabIndex={0}
+        role="application"
+        aria-label={`${title}. Arrow keys walk through the points.`}
+        onKeyDown={onKeyDown}
+        onBlur={leave}
+      />
+      {empty && <p class="quiet small nothing">{empty}</p>}
+      <div role="status" class="visually-hidden">
+        {spoken}
+      </div>
+      {picture && !empty && chart.current && (
+        <button
+          type="button"
+          class="plain icon small save-picture"
+          aria-label={`Save the picture: ${title}`}
+          title="Save the picture"
+          onClick={() => savePicture(chart.current, picture, canvas)}
+        >
+          <Icon name="down" size={16} />
+        </button>
+      )}
+    </figure>
+  );
+}
+
+function useChart(holder: { current: HTMLDivElement | null }, props: ChartProps) {
+  const chart = useRef<EChartsType | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const theme = useTheme();
+  const [ready, setReady] = useState(false);
+  const [drawn, setDrawn] = useState(0);
+  const blank = Boolean(props.empty);
+
+  useEffect(() => {
+    let left = false;
+    let stop = () => {};
+    if (blank) return;
+    import("./echarts.ts").then(({ init }) => {
+      if (left || !holder.current) return;
+      const made = init(holder.current, null, { renderer: latest.current.canvas ? "canvas" : "svg" });
+      chart.current = made;
+      made.on("click", (params) => latest.current.onPick?.(params as never));
+      const watch = new ResizeObserver(() => made.resize());
+      watch.observe(holder.current);
+      stop = () => {
+        watch.disconnect();
+        made.dispose();
+        chart.current = null;
+      };
+      latest.current.onReady?.(made);
+      setReady(true);
+    });
+    return () => {
+      left = true;
+      stop();
+      setReady(false);
+    };
+  }, [blank, holder]);
+
+  useEffect(() => {
+    if (!ready || !chart.current || !holder.current) return;
+    chart.current.setOption(latest.current.option(themeOf(holder.current)) as Record<string, unknown>, {
+      notMerge: false,
+      replaceMerge: ["series"],
+    });
+    setDrawn((times) => times + 1);
+    // The caller names what the option depends on.
+  }, [ready, theme, holder, ...props.facts]);
+
+  return { chart, drawn };
+}
+
+// The arrow keys show one point after the other; what is shown stays when the chart is drawn anew.
+function useWalk(chart: { current: EChartsType | null }, drawn: number, stops: Stop[]) {
+  const [spoken, setSpoken] = useState("");
+  const position = useRef(-1);
+  const show = () => {
+    const stop = stops[position.current];
+    if (!stop) return;
+    chart.current?.dispatchAction({ type: "showTip", seriesIndex: stop.series, dataIndex: stop.index });
+    setSpoken(stop.words);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (event.key === "Enter") stops[position.current]?.pick?.();
+    if (event.key === "Escape") leave();
+    if (!step || !stops.length) return;
+    event.preventDefault();
+    const next = position.current < 0 ? stops.length - 1 : position.current + step;
+    position.current = Math.min(stops.length - 1, Math.max(0, next));
+    show();
+  };
+  const leave = () => {
+    position.current = -1;
+    chart.current?.dispatchAction({ type: "hideTip" });
+  };
+  // Whenever the chart is drawn.
+  useEffect(show, [drawn]);
+  return { spoken, onKeyDown, leave };
+}
+
+function savePicture(chart: EChartsType | null, name: string, canvas = false): void {
+  if (!chart) return;
+  const link = document.createElement("a");
+  link.download = `${name}.${canvas ? "png" : "svg"}`;
+  link.href = chart.getDataURL({
+    type: canvas ? "png" : "svg",
+    pixelRatio: 2,
+    backgroundColor: themeOf(chart.getDom()).surface,
+  });
+  link.click();
+}

@@ -1,0 +1,122 @@
+// Numbers with sensible digits in the reader's locale, times in the reader's zone, names in words.
+
+import type { Cell } from "./types.ts";
+
+const MINUS = "−";
+const DASH = "–";
+const GROUPS = "min2" as unknown as boolean; // 3150, but 12,500
+const sign = (text: string) => text.replace(/^-/, MINUS);
+
+const formats = new Map<string, Intl.NumberFormat>();
+function format(least: number, most: number): Intl.NumberFormat {
+  const name = `${least} ${most}`;
+  const known = formats.get(name);
+  if (known) return known;
+  const made = new Intl.NumberFormat(undefined, {
+    minimumFractionDigits: least,
+    maximumFractionDigits: most,
+    useGrouping: GROUPS,
+  });
+  formats.set(name, made);
+  return made;
+}
+
+export function number(value: number | null | undefined, digits = 4): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return DASH;
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e13 || size < 1e-5)) return scientific(value, digits);
+  const decimals = size === 0 ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
+  return sign(format(0, Math.min(decimals, 10)).format(value));
+}
+
+const SUPER = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+function scientific(value: number, digits: number): string {
+  const [mantissa = "", power = "0"] = value.toExponential(Math.max(0, digits - 2)).split("e");
+  const raised = [...power.replace("+", "")].map((sign_) => (sign_ === "-" ? "⁻" : SUPER[Number(sign_)])).join("");
+  return `${sign(format(0, 10).format(Number(mantissa)))} × 10${raised}`;
+}
+
+// A value beside how sure it is: as many decimals as the uncertainty is worth.
+export function measured(value: number, spread: number | null | undefined, unit = ""): string {
+  if (!(spread && spread > 0)) return withUnit(number(value), unit);
+  if (Math.abs(value) >= 1e13 || spread < 1e-9) return withUnit(`${number(value)} ± ${number(spread, 2)}`, unit);
+  const decimals = Math.min(10, Math.max(0, 1 - Math.floor(Math.log10(spread))));
+  const shown = format(decimals, decimals);
+  return withUnit(`${sign(shown.format(value))} ± ${shown.format(spread)}`, unit);
+}
+
+// What a person typed is shown as typed: every digit of it.
+export const exact = (value: number): string =>
+  Math.abs(value) >= 1e21 || (value !== 0 && Math.abs(value) < 1e-9)
+    ? scientific(value, 17)
+    : sign(format(0, 17).format(value));
+
+export const withUnit = (text: string, unit?: string): string => (unit ? `${text} ${unit}` : text);
+// Between two percentages lie percentage points.
+export const differenceUnit = (unit: string): string => (unit === "%" ? "percentage points" : unit);
+export const difference = (value: number, unit: string, digits = 3): string =>
+  withUnit(number(value, digits), differenceUnit(unit));
+export const percent = (share: number): string => {
+  const size = share * 100;
+  if (size > 0 && size < 1) return "< 1 %";
+  if (size > 99 && size < 100) return "> 99 %";
+  return `${number(size, 2)} %`;
+};
+export const count = (value: number): string => format(0, 0).format(value);
+export const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+export function cell(value: Cell | undefined): string {
+  if (value === null || value === undefined) return DASH;
+  if (typeof value === "number") return number(value, 6);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return value;
+}
+
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const AGO = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+export const fullTime = (stamp: string): string => FULL.format(new Date(stamp));
+
+export function shortTime(stamp: string): string {
+  const moment = new Date(stamp);
+  const today = moment.toDateString() === new Date().toDateString();
+  return today ? CLOCK.format(moment) : `${DAY.format(moment)}, ${CLOCK.format(moment)}`;
+}
+
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+export function ago(stamp: string): string {
+  const seconds = (new Date(stamp).getTime() - Date.now()) / 1000;
+  for (const [unit, size] of UNITS) if (Math.abs(seconds) >= size) return AGO.format(Math.round(seconds / size), unit);
+  return "just now";
+}
+
+// A number as people type it: a point or a comma before the decimals.
+export function parse(text: string): number | null {
+  const plain = text
+    .trim()
+    .replace(MINUS, "-")
+    .replace(/^([+-]?\d+),(\d+(?:[eE][+-]?\d+)?)$/, "$1.$2");
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(plain)) return null;
+  const value = Number(plain);
+  return Number.isFinite(value) ? value : null;
+}
+
+interface Outcome {
+  value: number | null;
+  values: Record<string, { value: number }>;
+}
+
+// What a result says: its value with the unit, or each of its quantities by name.
+export function outcome({ value, values }: Outcome, unit: string): string {
+  const quantities = Object.entries(values);
+  if (quantities.length > 1) return quantities.map(([name, measured]) => `${name} ${exact(measured.value)}`).join(", ");
+  return value === null ? "–" : withUnit(exact(value), unit);
+}

@@ -1,0 +1,58 @@
+// Who is signed in, and what the role allows. The server decides; the page only hides what it would refuse.
+
+import { at } from "./address.ts";
+import { forget, get, send, v1 } from "./api.ts";
+import type { Key } from "./types.ts";
+
+export type Scope = "read" | "report" | "correct" | "ask" | "manage" | "keys";
+
+const SCOPES: Record<Key["role"], Scope[]> = {
+  technician: ["read", "report"],
+  client: ["read", "report", "ask"],
+  dashboard: ["read"],
+  scientist: ["read", "report", "correct", "ask", "manage"],
+  admin: ["read", "report", "correct", "ask", "manage", "keys"],
+};
+
+let key: Key | null = null;
+
+export const me = (): Key | null => key;
+export const may = (scope: Scope): boolean => Boolean(key && SCOPES[key.role]?.includes(scope));
+
+// Scripts cannot see the cookie. This note says that there was one, and whose: the page can begin before the server has
+// said so again. It is no secret and opens nothing.
+const NOTE = "nextbatch:signed-in";
+
+export function begin(): "unknown" | "remembered" | "known" {
+  const note = localStorage.getItem(NOTE);
+  if (note === null) return "unknown";
+  if (!note) return "remembered";
+  key = JSON.parse(note) as Key;
+  return "known";
+}
+
+export async function recall(): Promise<void> {
+  remember(await get<Key>(v1("keys/me")));
+}
+
+function remember(fresh: Key): void {
+  key = fresh;
+  localStorage.setItem(NOTE, JSON.stringify(fresh));
+}
+
+export async function signIn(plaintextKey: string, longer: boolean): Promise<void> {
+  const answer = await send("POST", at("session"), { body: { key: plaintextKey.trim(), remember: longer } });
+  remember(await answer.json());
+  forget();
+}
+
+export async function signOut(): Promise<void> {
+  await send("DELETE", at("session"));
+  forgetKey();
+}
+
+export function forgetKey(): void {
+  key = null;
+  localStorage.removeItem(NOTE);
+  forget();
+}

@@ -1,0 +1,150 @@
+// Fields of a form, choices between a few words, and a place to drop a file.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Icon } from "./icon.tsx";
+
+export interface FieldProps {
+  name: string;
+  label: string;
+  hint?: ComponentChildren;
+  kind?: "text" | "number" | "area" | "password" | "date";
+  value?: string | number | null;
+  options?: [string, string][];
+  required?: boolean;
+  pattern?: string;
+  placeholder?: string;
+  min?: number;
+  step?: string;
+  maxlength?: number;
+  inputmode?: "decimal" | "numeric";
+  wide?: boolean;
+  onInput?: (value: string) => void;
+}
+
+export function Field({ label, hint, wide, ...control }: FieldProps) {
+  return (
+    <label class={wide ? "field wide" : "field"}>
+      {label}
+      <Control {...control} />
+      {hint && <span class="hint">{hint}</span>}
+    </label>
+  );
+}
+
+function Control({ kind = "text", value, options, onInput, ...more }: Omit<FieldProps, "label" | "hint" | "wide">) {
+  const start = value ?? "";
+  const listen = onInput && ((event: Event) => onInput((event.target as HTMLInputElement).value));
+  if (options)
+    return (
+      <select name={more.name} onChange={listen}>
+        {options.map(([key, text]) => (
+          <option value={key} key={key} selected={key === String(start)}>
+            {text}
+          </option>
+        ))}
+      </select>
+    );
+  if (kind === "area")
+    return <textarea name={more.name} rows={3} defaultValue={String(start)} maxLength={more.maxlength} />;
+  const { maxlength, inputmode, ...rest } = more;
+  return (
+    <input
+      {...rest}
+      type={kind as "text"}
+      maxLength={maxlength}
+      inputMode={inputmode}
+      defaultValue={String(start)}
+      autocomplete="off"
+      onInput={listen}
+    />
+  );
+}
+
+interface ChoicesProps<T extends string> {
+  label: string;
+  options: readonly (readonly [T, string])[];
+  value: T;
+  onChange: (value: T) => void;
+}
+
+export function Choices<T extends string>({ label, options, value, onChange }: ChoicesProps<T>) {
+  return (
+    <div class="choices" role="radiogroup" aria-label={label}>
+      {options.map(([key, text]) => (
+        <label key={key}>
+          <input type="radio" name={label} value={key} checked={key === value} onChange={() => onChange(key)} />
+          {text}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+interface SelectProps {
+  label: string;
+  options: (readonly [string, string])[];
+  value: string;
+  onChange: (value: string) => void;
+  hideLabel?: boolean;
+}
+
+export function Select({ label, options, value, onChange, hideLabel = false }: SelectProps) {
+  return (
+    <label class="inline">
+      {!hideLabel && <span>{label}</span>}
+      <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map(([key, text]) => (
+          <option value={key} key={key}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+// It shrinks once there is a file; another file can still be dropped on it.
+interface DropzoneProps {
+  title: string;
+  hint: string;
+  accept?: string;
+  onFile: (file: File) => void;
+}
+
+export function Dropzone({ title, hint, accept = ".csv,.xlsx,.tsv,text/csv,text/plain", onFile }: DropzoneProps) {
+  const [over, setOver] = useState(false);
+  const onDrag = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(true);
+  };
+  return (
+    <label
+      class={over ? "drop over" : "drop"}
+      onDragEnter={onDrag}
+      onDragOver={onDrag}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        const file = event.dataTransfer?.files[0];
+        if (file) onFile(file);
+      }}
+    >
+      <Icon name="file" size={36} />
+      <b>{title}</b>
+      <span class="quiet small">{hint}</span>
+      <input
+        class="visually-hidden"
+        type="file"
+        accept={accept}
+        aria-label={title}
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          if (file) onFile(file);
+          event.currentTarget.value = "";
+        }}
+      />
+    </label>
+  );
+}

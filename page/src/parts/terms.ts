@@ -1,0 +1,94 @@
+// Every term that needs a word of explanation, in a chemist's words.
+
+export const TERMS = {
+  candidate: {
+    title: "Candidate",
+    text: "One thing you could measure: a row of your list, such as a set of reaction conditions or a sample.",
+  },
+  feature: {
+    title: "Feature",
+    text: "A column that the predictions are made from, such as temperature or solvent. Columns that are only shown have no influence.",
+  },
+  batch: {
+    title: "Batch",
+    text: "Candidates that are measured together before anybody looks at the results. The server chooses them so that each adds something the others do not.",
+  },
+  size: {
+    title: "Why this size",
+    text: "A batch ends where the next choice would depend on the results of the candidates already in it, or at the size you asked for.",
+  },
+  expected: {
+    title: "Expected value",
+    text: "What the model expects from all results so far. About two of three results lie within the ± beside it.",
+  },
+  atTheTime: {
+    title: "Expected then",
+    text: "What was expected when the candidate was suggested, before anybody had measured it. A result far outside the ± is a surprise worth a second look.",
+  },
+  improvement: {
+    title: "Possible improvement",
+    text: "How much better than the recommended candidate any other could be, at most, with the confidence shown. When this is small, more experiments are not worth much.",
+  },
+  uncertainty: {
+    title: "Uncertainty",
+    text: "How far the true value may lie from the expected one. It shrinks where similar candidates have been measured.",
+  },
+  plausible: {
+    title: "Best plausible value",
+    text: "The expected value plus what uncertainty allows. Candidates are suggested when this is high: they are either good or worth learning about.",
+  },
+  similarity: {
+    title: "Similarity",
+    text: "How alike two candidates are in their features, as the model sees it: 100 % is the same, 0 % says nothing about each other.",
+  },
+  history: {
+    title: "History",
+    text: "Everything that ever happened in the study, in order. Nothing is overwritten: a correction is added, with its reason.",
+  },
+  replay: {
+    title: "Replay",
+    text: "The server computes the batch again from the history and compares every digit. If both agree, the batch is exactly what the results of that day lead to.",
+  },
+  verify: {
+    title: "Check the history",
+    text: "Each entry carries a fingerprint of the one before it. If anybody had changed an old entry, its fingerprint would no longer fit.",
+  },
+  reference: {
+    title: "Reference points",
+    text: "Measured candidates that stand for all results inside the model (its dictionary). More of them means that the results need more detail to describe.",
+  },
+  dimension: {
+    title: "Effective dimension",
+    text: "About how many independent directions the results have explored so far.",
+  },
+  importance: {
+    title: "Which columns matter",
+    text: "How much the predictions change with a column. Estimated from the predictions for all candidates: the share of their differences that the column alone explains.",
+  },
+  calibration: {
+    title: "Predicted against observed",
+    text: "Each dot is a result and what was expected of it before it was measured. If the model is good, dots lie near the line, and two of three bars touch it.",
+  },
+  seed: {
+    title: "Random seed",
+    text: "A number that decides between equally good choices. The same seed and the same results give the same batches.",
+  },
+  worker: {
+    title: "Worker",
+    text: "The bench, robot or person that measures. Each worker has one open batch at a time.",
+  },
+  goal: {
+    title: "Goal",
+    text: "Find the best candidate as fast as possible, get good results along the way, or learn about all candidates evenly.",
+  },
+  repeats: {
+    title: "Repeat measurements",
+    text: "Whether a candidate may be measured again. Worthwhile when results vary from one measurement to the next.",
+  },
+  noise: {
+    title: "Measurement noise",
+    text: "How much two measurements of the same candidate differ. The server estimates it from the results.",
+  },
+} as const;
+
+export type TermName = keyof typeof TERMS;

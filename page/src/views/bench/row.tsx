@@ -1,0 +1,139 @@
+// One candidate on the bench: its key, its settings, and a field for each measurement.
+
+import { useRef } from "preact/hooks";
+import { cell, measured } from "../../core/format.ts";
+import { type Item, put, useWaiting } from "../../core/outbox.ts";
+import { may } from "../../core/session.ts";
+import type { Suggestion } from "../../core/types.ts";
+import { stateWords } from "../../core/words.ts";
+import { ask } from "../../parts/dialog.tsx";
+import type { BenchFacts } from "./facts.ts";
+import { Entry, Saved, Waiting } from "./slot.tsx";
+
+export interface RowProps {
+  suggestion: Suggestion;
+  facts: BenchFacts;
+  name: string;
+  onScanned: (key: string) => boolean;
+  onSaved: (element: HTMLElement) => void;
+  look: () => Promise<void>;
+}
+
+export function BenchRow(props: RowProps) {
+  const { suggestion, name } = props;
+  const element = useRef<HTMLLIElement>(null);
+  const mine = useWaiting(name).filter((item) => item.place.startsWith(`${suggestion.suggestion}/`));
+  const onSaved = () => element.current && props.onSaved(element.current);
+  return (
+    <li class="bench-row" ref={element} data-state={suggestion.state} data-key={suggestion.key}>
+      <Front {...props} />
+      <div class="slots">
+        <Slots {...props} mine={mine} onSaved={onSaved} />
+      </div>
+    </li>
+  );
+}
+
+function Front({ suggestion, facts }: RowProps) {
+  const { key, replicates, state, attributes, features, why } = suggestion;
+  return (
+    <div class="what">
+      <div class="row">
+        <strong class="key">{key}</strong>
+        {replicates > 1 && <span class="chip">{`${replicates} measurements`}</span>}
+        {state !== "pending" && (
+          <span class={`chip ${state === "observed" ? "accent" : "warn"}`}>{stateWords(state)}</span>
+        )}
+      </div>
+      <dl class="conditions">
+        {[...Object.entries(attributes), ...Object.entries(features)].map(([column, value]) => (
+          <div key={column}>
+            <dt>{column}</dt>
+            <dd class="number">{cell(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {why.mean !== null && (
+        <p class="quiet small no-print">{`Expected ${measured(why.mean, why.std, facts.summary.unit)}.`}</p>
+      )}
+    </div>
+  );
+}
+
+type SlotsProps = Omit<RowProps, "onSaved"> & { mine: Item[]; onSaved: () => void };
+
+function Slots(props: SlotsProps) {
+  const { suggestion, name, mine } = props;
+  const lost = mine.find((item) => item.place.endsWith("/lost"));
+  if (lost) return <Waiting item={lost} name={name} />;
+  if (suggestion.state === "failed" || suggestion.state === "abandoned")
+    return (
+      <>
+        <p class="quiet">
+          {suggestion.state === "failed" ? "Marked as failed." : "Abandoned."}
+          {may("report") && " You can still report a value:"}
+        </p>
+        {may("report") && <Slot {...props} replicate={1} />}
+      </>
+    );
+  return (
+    <>
+      {Array.from({ length: suggestion.replicates }, (_, position) => position + 1).map((replicate) => (
+        <Slot {...props} replicate={replicate} key={replicate} />
+      ))}
+      <Lost {...props} />
+    </>
+  );
+}
+
+function Slot(props: SlotsProps & { replicate: number }) {
+  const { suggestion, replicate, mine, facts, name } = props;
+  const place = `${suggestion.suggestion}/${replicate}`;
+  const kept = mine.find((item) => item.place === place);
+  if (kept) return <Waiting item={kept} name={name} unit={facts.summary.unit} suggestion={suggestion} />;
+  const result = facts.results.get(place);
+  if (result?.state === "recorded") return <Saved result={result} {...props} />;
+  return may("report") ? <Entry place={place} takenBack={result} {...props} /> : <span class="quiet">pending</span>;
+}
+
+function Lost({ suggestion, name, mine }: SlotsProps) {
+  if (!may("report") || suggestion.state !== "pending" || mine.length) return null;
+  const { key, suggestion: id } = suggestion;
+  const lose = (report: object, words: string) => put(name, `${id}/lost`, { suggestion: id, ...report }, words);
+  const fail = () =>
+    ask({
+      title: `${key} failed`,
+      confirm: "Mark as failed",
+      fields: [
+        { name: "reason", label: "What happened", required: true, maxlength: 500, placeholder: "vial broke" },
+        {
+          name: "retry",
+          label: "Worth trying again?",
+          options: [
+            ["yes", "Yes, it may be suggested again"],
+            ["no", "No, mark the candidate as unavailable"],
+          ],
+          value: "yes",
+        },
+      ],
+      act: ({ reason, retry }) => lose({ failed: { reason, retry: retry === "yes" } }, `failed: ${reason}`),
+    });
+  const abandon = () =>
+    ask({
+      title: `Abandon ${key}`,
+      text: "The batch no longer waits for it. You can still report a result later.",
+      confirm: "Abandon",
+      fields: [{ name: "reason", label: "Reason", required: true, maxlength: 500 }],
+      act: ({ reason }) => lose({ abandoned: { reason } }, `abandoned: ${reason}`),
+    });
+  return (
+    <div class="row no-print lost">
+      <button type="button" class="plain small" aria-label={`${key} failed`} onClick={fail}>
+        Failed
+      </button>
+      <button type="button" class="plain small" aria-label={`Abandon ${key}`} onClick={abandon}>
+        Abandon
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+// A place for one measurement: empty, waiting to be sent, in doubt, or saved.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { exact, measured, outcome, parse, shortTime, withUnit } from "../../core/format.ts";
+import { confirm, discard, type Item, put } from "../../core/outbox.ts";
+import { me } from "../../core/session.ts";
+import type { Observation, Suggestion } from "../../core/types.ts";
+import { correctResult, mayCorrect, takeBack } from "../correcting.tsx";
+import type { RowProps } from "./row.tsx";
+
+interface EntryProps extends Omit<RowProps, "onSaved"> {
+  place: string;
+  replicate: number;
+  takenBack: Observation | undefined; // a new value is its correction: the place has a history
+  onSaved: () => void;
+}
+
+export function Entry({ takenBack, place, replicate, suggestion, facts, name, onScanned, onSaved }: EntryProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const [complaint, setComplaint] = useState("");
+  const { unit, objective } = facts.summary;
+  const label = `${objective} of ${suggestion.key}${suggestion.replicates > 1 ? `, measurement ${replicate}` : ""}`;
+  const save = () => {
+    const element = input.current;
+    const text = element?.value.trim();
+    if (!element || !text) return;
+    const value = parse(text);
+    if (value === null && onScanned(text)) {
+      element.value = ""; // a scanner types into whatever has the focus
+      return;
+    }
+    if (value === null) return setComplaint("Write a plain number such as 83.1.");
+    setComplaint("");
+    element.disabled = true;
+    const again = takenBack && { observation: takenBack.observation, version: takenBack.version };
+    const report = again
+      ? { value, reason: "Entered again at the bench." }
+      : { suggestion: suggestion.suggestion, value, replicate };
+    put(name, place, report, exact(value), again);
+    onSaved();
+  };
+  return (
+    <div class="slot">
+      <div class="entry">
+        <input
+          ref={input}
+          name={place}
+          type="text"
+          inputMode="decimal"
+          autocomplete="off"
+          enterkeyhint="done"
+          class={complaint ? "invalid" : ""}
+          aria-label={label}
+          placeholder={suggestion.replicates > 1 ? `#${replicate}` : "value"}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter") return;
+            event.preventDefault();
+            save();
+          }}
+        />
+        {unit && <span class="quiet unit">{unit}</span>}
+        <button type="button" class="small no-print" aria-label={`Save ${label}`} onClick={save}>
+          Save
+        </button>
+      </div>
+      {complaint && (
+        <span class="small bad-text" role="alert">
+          {complaint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface WaitingProps {
+  item: Item;
+  name: string;
+  unit?: string;
+  suggestion?: Suggestion;
+}
+
+// On this device, not yet on the server: on its way, refused, or in doubt until a person says that it is meant.
+export function Waiting({ item, name, unit = "", suggestion }: WaitingProps) {
+  if (item.doubt) return <Doubt item={item} name={name} unit={unit} suggestion={suggestion} />;
+  const another = item.key && item.key !== me()?.id; // a value is sent under the key it was typed with
+  const state = another ? "typed with another key" : "not yet saved";
+  return (
+    <div class="slot waiting">
+      <b class="number">{item.words}</b>
+      <span class={`chip ${item.refused ? "bad" : "warn"}`}>{item.refused ? "refused" : state}</span>
+      {item.refused && <span class="small">{item.refused}</span>}
+      <button type="button" class="plain small" onClick={() => discard(name, item.place)}>
+        {item.refused ? "Discard" : "Undo"}
+      </button>
+    </div>
+  );
+}
+
+function Doubt({ item, name, unit = "", suggestion }: WaitingProps) {
+  const why = suggestion?.why;
+  const expected = why && why.mean !== null ? `Expected ${measured(why.mean, why.std, unit)}. ` : "";
+  return (
+    <div class="slot waiting doubt" role="alert">
+      <b>{`${expected}Save ${withUnit(item.words, unit)} anyway?`}</b>
+      <span class="small">{item.doubt}</span>
+      <div class="row">
+        <button type="button" class="primary" onClick={() => discard(name, item.place)}>
+          Type it again
+        </button>
+        <button type="button" onClick={() => confirm(name, item.place)}>
+          {`Save ${item.words}`}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+const UNDO_SECONDS = 10;
+
+type SavedProps = Pick<RowProps, "suggestion" | "facts" | "name" | "look"> & { result: Observation };
+
+export function Saved({ result, suggestion, facts, name, look }: SavedProps) {
+  const undoable = useUndo(result);
+  const own = mayCorrect(result);
+  const undo = async () => {
+    await takeBack(name, result, "Undone at the bench.");
+    await look();
+  };
+  return (
+    <div class="slot saved">
+      <b class="number">{outcome(result, "")}</b>
+      {facts.summary.unit && <span class="quiet">{facts.summary.unit}</span>}
+      <span class="quiet small">{`${result.version > 1 ? "corrected" : "saved"} ${shortTime(result.recorded_at)}`}</span>
+      {own && undoable && (
+        <button type="button" class="small no-print" aria-label={`Undo the value of ${suggestion.key}`} onClick={undo}>
+          Undo
+        </button>
+      )}
+      {own && (
+        <button
+          type="button"
+          class="plain small no-print"
+          aria-label={`Correct the value of ${suggestion.key}`}
+          onClick={() => correctResult(name, result, look)}
+        >
+          Correct
+        </button>
+      )}
+    </div>
+  );
+}
+
+// For ten seconds after a value appears here for the first time. The clock of this device alone counts.
+const firstSeen = new Map<string, number>();
+
+function useUndo({ observation, version, recorded_at, actor }: Observation): boolean {
+  const id = `${observation} ${recorded_at}`;
+  const fresh = version === 1 && actor === me()?.id && Math.abs(Date.now() - Date.parse(recorded_at)) < 60_000;
+  if (fresh && !firstSeen.has(id)) firstSeen.set(id, Date.now());
+  const left = () => UNDO_SECONDS * 1000 - (Date.now() - (firstSeen.get(id) ?? 0));
+  const [on, setOn] = useState(() => left() > 0);
+  // Once for each value.
+  useEffect(() => {
+    setOn(left() > 0);
+    if (left() <= 0) return;
+    const timer = setTimeout(() => setOn(false), left());
+    return () => clearTimeout(timer);
+  }, [id]);
+  return on;
+}

@@ -1,0 +1,239 @@
+// Create a study from a file: drop it, say what the columns are and what is measured.
+
+import { useRef, useState } from "preact/hooks";
+import { at, go, type Place, studyPath } from "../../core/address.ts";
+import { change, codeOf, explain, Problem, pages, query, send, studyApi, token, v1 } from "../../core/api.ts";
+import { csvText, type Preview, preview } from "../../core/csv.ts";
+import { plural } from "../../core/format.ts";
+import { useDelayed, useRead, useTitle } from "../../core/hooks.ts";
+import { may } from "../../core/session.ts";
+import type { StudyPage, UploadReceipt } from "../../core/types.ts";
+import { toast } from "../../parts/dialog.tsx";
+import { Dropzone } from "../../parts/field.tsx";
+import { Complaint, Failed, Findings, refusal } from "../../parts/states.tsx";
+import { typeOf, XLSX } from "../upload.tsx";
+import { guessRoles, type Role, type RolesOf, RolesTable } from "./roles.tsx";
+import { type Chosen, readSettings, SettingsForm } from "./settings.tsx";
+
+export default function Create(_: { place: Place }) {
+  useTitle("New study");
+  if (!may("manage")) return <Failed error={refusal("Only scientists and admins can create studies.")} />;
+  return <Form />;
+}
+
+interface Sheet {
+  file: File;
+  table: Preview | null; // none of an Excel file: the server reads it
+}
+
+const TAKEN = ["study-exists", "candidates-exist", "candidates-in-use"];
+
+const columnQuery = (roles: RolesOf) => {
+  const of = (role: Role) => [...roles].filter(([, assigned]) => assigned === role).map(([name]) => name);
+  return query({ key: of("key")[0], attribute: [...of("attribute"), ...of("result")], text: of("result") });
+};
+
+function Form() {
+  const [sheet, setSheet] = useState<Sheet | null>(null);
+  const [roles, setRoles] = useState<RolesOf>(new Map());
+  const [receipt, setReceipt] = useState<UploadReceipt | null>(null);
+  const [problem, setProblem] = useState<unknown>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const [name, setName] = useState("");
+  const [typed, setTyped] = useState(false);
+  const round = useRef(0);
+
+  const check = useDelayed(async (file: File, assigned: RolesOf) => {
+    const mine = ++round.current;
+    setReceipt(null);
+    setProblem(null);
+    try {
+      const path = v1("candidates/check") + columnQuery(assigned);
+      const answer = await (await send("POST", path, { body: file, type: typeOf(file) })).json();
+      if (mine === round.current) setReceipt(answer);
+    } catch (refused) {
+      if (mine === round.current) setProblem(refused);
+    }
+  }, 150);
+  const take = async (file: File) => {
+    const table = typeOf(file) === XLSX ? null : preview(await file.slice(0, 200_000).text());
+    const guessed = table ? guessRoles(table) : new Map();
+    setSheet({ file, table });
+    setRoles(guessed);
+    setReceipt(null);
+    setProblem(null);
+    if (!typed) setName(nameFrom(file.name));
+    check(file, guessed);
+  };
+  const assign = (column: string, role: Role) => {
+    const next: RolesOf = new Map(roles);
+    if (role === "key" || role === "result")
+      for (const [other, assigned] of next) if (assigned === role) next.set(other, "attribute");
+    next.set(column, role);
+    setRoles(next);
+    if (sheet) check(sheet.file, next);
+  };
+  const taken = useTaken(name);
+  const result = [...roles].find(([, role]) => role === "result")?.[0];
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!sheet) return;
+    setBusy(true);
+    setError(null);
+    const chosen = readSettings(event.target as HTMLFormElement);
+    try {
+      await createStudy(name, chosen, sheet, roles, result);
+      toast(`Study ${name} is ready.`);
+      go(studyPath(name));
+    } catch (refused) {
+      setError(refused);
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="page narrow">
+      <div class="head">
+        <h1>New study</h1>
+      </div>
+      <form class="steps" onSubmit={submit}>
+        <section class={sheet ? "card step filled" : "card step"}>
+          <header>
+            <h2>The candidates</h2>
+            <span class="push" />
+            {sheet && (
+              <span class="quiet small">{`${sheet.file.name}, ${Math.max(1, Math.round(sheet.file.size / 1024))} kB`}</span>
+            )}
+          </header>
+          <Dropzone
+            title="Drop a CSV or Excel file here, or choose one"
+            hint="A header row, then one row per candidate"
+            onFile={take}
+          />
+          {sheet?.table && <RolesTable table={sheet.table} roles={roles} onAssign={assign} />}
+          <div class="verdict" aria-live="polite">
+            {sheet && !receipt && !problem && <p class="note">Checking the file …</p>}
+            {receipt && <Verdict receipt={receipt} />}
+            {receipt && result && (
+              <p class="note">{`Values of ${result} are stored as past results, not used as a feature.`}</p>
+            )}
+            {problem !== null && <Refused problem={problem} />}
+          </div>
+        </section>
+        <SettingsForm
+          name={name}
+          taken={taken}
+          objective={result}
+          onName={(value) => {
+            setTyped(true);
+            setName(value);
+          }}
+        />
+        {error !== null && <NotCreated error={error} name={name} />}
+        <div class="row end">
+          <a class="button" href={at("")}>
+            Cancel
+          </a>
+          <button type="submit" class="primary" disabled={!receipt || busy || taken}>
+            Create the study
+          </button>
+        </div>
+      </form>
+    </div>
+  );
+}
+
+function Verdict({ receipt }: { receipt: UploadReceipt }) {
+  const features = receipt.columns.filter((column) => column.role === "feature");
+  const words = features.map(
+    ({ name, kind, levels }) => `${name} (${kind === "text" ? plural(levels.length, "value") : kind})`,
+  );
+  return (
+    <>
+      <p class="note good">
+        <b>{`${plural(receipt.candidates, "candidate")}, ${plural(features.length, "feature")}`}</b>
+        {`: ${words.join(", ")}`}
+      </p>
+      <Findings list={receipt.warnings} tone="warn" title={plural(receipt.warnings.length, "warning")} />
+    </>
+  );
+}
+
+function Refused({ problem }: { problem: unknown }) {
+  if (problem instanceof Problem && problem.errors.length)
+    return (
+      <Findings list={problem.errors} tone="bad" title={`${problem.message} Correct the file and drop it again.`} />
+    );
+  return <Complaint error={problem} />;
+}
+
+// Letters, digits, dots and dashes of a file's name.
+const nameFrom = (file: string) =>
+  file
+    .replace(/\.[^.]*$/, "")
+    .normalize("NFKD")
+    .replace(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "")
+    .slice(0, 100);
+
+// A name that is taken is said at once, before anything is sent.
+function useTaken(name: string): boolean {
+  const { data } = useRead(readNames, []);
+  return data?.has(name) ?? false;
+}
+
+async function readNames(): Promise<Set<string>> {
+  const names = new Set<string>();
+  for await (const page of pages<StudyPage>(v1("studies"))) for (const study of page.studies) names.add(study.name);
+  return names;
+}
+
+async function createStudy(name: string, settings: Chosen, sheet: Sheet, roles: RolesOf, result: string | undefined) {
+  await change("PUT", studyApi(name), settings); // repeating it does no harm, so a second try continues where the first ended
+  await send("PUT", studyApi(name, "/candidates") + columnQuery(roles), {
+    body: sheet.file,
+    type: typeOf(sheet.file),
+    headers: { "Idempotency-Key": token() },
+  });
+  if (result) await sendHistory(name, sheet.file, roles, result);
+}
+
+// The column with past results, as a sheet of its own: the key of each row and its value, where there is one.
+async function sendHistory(name: string, file: File, roles: RolesOf, result: string): Promise<void> {
+  const table = preview(await file.text(), Number.POSITIVE_INFINITY);
+  const keyColumn = [...roles].find(([, role]) => role === "key")?.[0];
+  const [key, value] = [table.header.indexOf(keyColumn ?? "key"), table.header.indexOf(result)];
+  const rows = table.rows.flatMap((row) => {
+    const text = row[value] ?? "";
+    return text && row[key] ? [[row[key], /^[+-]?\d+,\d+$/.test(text) ? text.replace(",", ".") : text]] : [];
+  });
+  if (!rows.length) return;
+  await send("POST", studyApi(name, "/observations"), {
+    body: csvText(["key", "value"], rows),
+    type: "text/csv",
+    headers: { "Idempotency-Key": token() },
+  });
+}
+
+// Why the study was not created; a name that is taken never replaces anything.
+function NotCreated({ error, name }: { error: unknown; name: string }) {
+  if (TAKEN.includes(codeOf(error)))
+    return (
+      <p class="note bad" role="alert">
+        {`The name ${name} is taken. Nothing was changed. Choose another name, or `}
+        <a href={studyPath(name)}>{`open ${name}`}</a>
+        {" and add candidates there."}
+      </p>
+    );
+  if (!(error instanceof Problem) || !error.errors.length)
+    return (
+      <p class="note bad" role="alert">
+        {explain(error)}
+      </p>
+    );
+  const named = error.errors.map((finding) => ({
+    ...finding,
+    column: finding.column ?? finding.pointer?.slice(1) ?? null,
+  }));
+  return <Findings list={named} tone="bad" title={error.message} />;
+}

@@ -1,0 +1,244 @@
+// One candidate: conditions, measurements, what is expected and why, its neighbours, and what one can do with it.
+
+import { useEffect, useRef } from "preact/hooks";
+import { candidatePath, studyPath } from "../../core/address.ts";
+import { get, studyApi } from "../../core/api.ts";
+import { cell, measured, number, outcome, percent, shortTime, withUnit } from "../../core/format.ts";
+import { useRead } from "../../core/hooks.ts";
+import { may } from "../../core/session.ts";
+import type { Bench, Candidate, Prediction, Suggestion } from "../../core/types.ts";
+import { actorWords, batchOf, purposeWords, stateWords } from "../../core/words.ts";
+import { KeyLink } from "../../parts/chips.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Failed, Loading } from "../../parts/states.tsx";
+import { Term } from "../../parts/term.tsx";
+import { correctResult, mayCorrect } from "../correcting.tsx";
+import { addResult } from "./add_result.tsx";
+import { readBelieved } from "./believed.ts";
+import { Switch } from "./candidate_columns.tsx";
+import { type Facts, type Result, readResults, useFacts } from "./facts.ts";
+import { type Neighbour, neighboursOf } from "./neighbours.ts";
+
+interface Known {
+  candidate: Candidate;
+  belief: Prediction | null;
+  results: Result[];
+  suggestions: Suggestion[];
+  neighbours: Neighbour[];
+}
+
+const STATES = ["pending", "observed", "failed", "abandoned"];
+
+async function readCandidate({ name, study, summary }: Facts, key: string): Promise<Known> {
+  const [candidate, all, ...benches] = await Promise.all([
+    readBelieved(name, key),
+    readResults(name),
+    ...STATES.map((state) => get<Bench>(`${studyApi(name, "/suggestions")}?state=${state}`)),
+  ]);
+  const suggestions = benches.flatMap((bench) => bench.suggestions).filter((suggestion) => suggestion.key === key);
+  suggestions.sort((a, b) => (batchOf(b.suggestion) ?? 0) - (batchOf(a.suggestion) ?? 0));
+  return {
+    candidate,
+    belief: summary.counts.observations ? candidate.belief : null,
+    results: all.filter((result) => result.key === key),
+    suggestions,
+    neighbours: await neighboursOf(name, study.columns, candidate, suggestions[0] ?? null, all),
+  };
+}
+
+export function CandidatePage({ id }: { id: string }) {
+  const { name } = useFacts();
+  return (
+    <>
+      <p>
+        <a href={studyPath(name, "candidates")}>All candidates</a>
+      </p>
+      <section class="card candidate">
+        <Details id={id} />
+      </section>
+    </>
+  );
+}
+
+export function CandidateDrawer({ id, onClose }: { id: string; onClose: () => void }) {
+  const { name } = useFacts();
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const opener = document.activeElement as HTMLElement | null;
+    box.current?.focus();
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !document.querySelector("dialog[open]")) onClose();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => {
+      document.removeEventListener("keydown", onKey);
+      if (opener?.isConnected) opener.focus();
+    };
+    // Once for each candidate.
+  }, []);
+  return (
+    <aside class="drawer candidate" ref={box} tabIndex={-1} aria-label={`Candidate ${id}`}>
+      <div class="row drawer-tools">
+        <a class="button small plain" href={candidatePath(name, id)}>
+          Open alone
+        </a>
+        <span class="push" />
+        <button type="button" class="plain icon" aria-label="Close" title="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </div>
+      <Details id={id} />
+    </aside>
+  );
+}
+
+function Details({ id }: { id: string }) {
+  const facts = useFacts();
+  const { data, error, reload } = useRead(() => readCandidate(facts, id), [facts.name, id, facts.summary.seq]);
+  if (error && !data) return <Failed error={error} again={reload} />;
+  if (!data) return <Loading part />;
+  const { candidate, belief, results, suggestions, neighbours } = data;
+  const changed = async () => {
+    await facts.look();
+    reload();
+  };
+  const pending = suggestions.find((suggestion) => suggestion.state === "pending");
+  return (
+    <>
+      <div class="row">
+        <h2 class="key">{candidate.key}</h2>
+        {!candidate.available && (
+          <span class="chip">{`unavailable${candidate.reason ? `: ${candidate.reason}` : ""}`}</span>
+        )}
+        {results.length > 0 && <span class="chip accent">measured</span>}
+        {pending && <span class="chip warn">{`on a bench, batch ${batchOf(pending.suggestion)}`}</span>}
+      </div>
+      <Conditions candidate={candidate} facts={facts} />
+      <Expectation belief={belief} facts={facts} />
+      <Measurements results={results} facts={facts} changed={changed} />
+      <Why suggestion={suggestions[0]} neighbours={neighbours} facts={facts} />
+      <div class="row">
+        {may("report") && facts.study.state !== "archived" && (
+          <button type="button" class="primary" onClick={() => addResult(facts, candidate.key, pending, changed)}>
+            <Icon name="plus" size={16} />
+            Add a result
+          </button>
+        )}
+        {may("manage") && facts.study.state !== "archived" && (
+          <Switch study={facts.name} candidate={candidate} onChange={changed} words />
+        )}
+      </div>
+    </>
+  );
+}
+
+function Conditions({ candidate, facts }: { candidate: Candidate; facts: Facts }) {
+  const cells = { ...candidate.features, ...candidate.attributes };
+  const columns = facts.study.columns.filter((column) => column.role !== "key");
+  return (
+    <dl class="conditions">
+      {columns.map(({ name, role }) => (
+        <div key={name}>
+          <dt>
+            {name}
+            {role === "attribute" && " (only shown)"}
+          </dt>
+          <dd class="number">{cell(cells[name])}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Expectation({ belief, facts: { summary } }: { belief: Prediction | null; facts: Facts }) {
+  if (!belief) return <p class="quiet">Nothing can be expected yet: no results.</p>;
+  const { best_observed: best, unit, objective } = summary;
+  return (
+    <section>
+      <h3>
+        <Term name="expected">{`Expected ${objective}`}</Term>
+      </h3>
+      <p class="big number">{measured(belief.mean, belief.std, unit)}</p>
+      <p class="quiet small">
+        {`Plausible: ${number(belief.lower)} to ${withUnit(number(belief.upper), unit)}.`}
+        {best && ` The best measured so far is ${withUnit(number(best.mean), unit)}.`}
+      </p>
+    </section>
+  );
+}
+
+interface MeasurementsProps {
+  results: Result[];
+  facts: Facts;
+  changed: () => Promise<void>;
+}
+
+function Measurements({ results, facts: { name, summary }, changed }: MeasurementsProps) {
+  return (
+    <section>
+      <h3>Measurements</h3>
+      {!results.length && <p class="quiet">Not measured yet.</p>}
+      <ul class="measurements">
+        {results.map((result) => (
+          <li key={result.observation}>
+            <b class="number">{outcome(result, summary.unit)}</b>
+            <span class="quiet small">
+              {`${shortTime(result.measured_at ?? result.recorded_at)}, ${result.measured_by ?? actorWords(result.actor)}`}
+              {result.batch && `, batch ${result.batch}`}
+              {result.version > 1 && `, corrected: ${result.reason}`}
+              {result.note && ` · ${result.note}`}
+            </span>
+            {mayCorrect(result) && (
+              <button
+                type="button"
+                class="plain small"
+                aria-label={`Correct result ${result.observation}`}
+                onClick={() => correctResult(name, result, changed)}
+              >
+                Correct
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface WhyProps {
+  suggestion: Suggestion | undefined;
+  neighbours: Neighbour[];
+  facts: Facts;
+}
+
+function Why({ suggestion, neighbours, facts: { name, summary } }: WhyProps) {
+  if (!suggestion && !neighbours.length) return null;
+  const why = suggestion?.why;
+  return (
+    <section>
+      <h3>{suggestion ? "Why it was suggested" : "Similar candidates that were measured"}</h3>
+      {suggestion && why && (
+        <p>
+          {purposeWords(why.words)}
+          {why.mean !== null && ` Expected then: ${measured(why.mean, why.std, summary.unit)}.`}
+          <span class="quiet small">{` Batch ${batchOf(suggestion.suggestion)}, ${stateWords(suggestion.state)}.`}</span>
+        </p>
+      )}
+      <ul class="neighbours">
+        {neighbours.map(({ key, value, words, similarity }) => (
+          <li key={key}>
+            {"like "}
+            <KeyLink study={name} id={key} />
+            {` (${withUnit(number(value), summary.unit)}): ${words}`}
+            {similarity !== null && (
+              <span class="quiet small">
+                {" · "}
+                <Term name="similarity">{`${percent(similarity)} alike`}</Term>
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

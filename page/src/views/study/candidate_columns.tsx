@@ -1,0 +1,158 @@
+// A candidate as a row: what the model expects with an error bar, its status, and buttons to pin or exclude it.
+
+import { candidateApi, change } from "../../core/api.ts";
+import { cell, measured, number } from "../../core/format.ts";
+import { may } from "../../core/session.ts";
+import type { Candidate, Prediction, Summary } from "../../core/types.ts";
+import { KeyLink } from "../../parts/chips.tsx";
+import { ask, toast } from "../../parts/dialog.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import type { TableColumn } from "../../parts/table.tsx";
+import type { Believed } from "./believed.ts";
+import type { Facts } from "./facts.ts";
+
+interface Context {
+  domain: [number, number];
+  pins: string[];
+  setPins: (pins: string[]) => void;
+  hidden: string[];
+  onChange: () => unknown;
+}
+
+export function columnsOf({ name, study, summary }: Facts, context: Context): TableColumn<Believed>[] {
+  const own = study.columns
+    .filter((column) => column.role !== "key" && !context.hidden.includes(column.name))
+    .sort((a, b) => Number(b.role === "feature") - Number(a.role === "feature")); // features first, else as they are
+  const switches: TableColumn<Believed> = {
+    id: "switch",
+    title: "Availability",
+    hidden: true,
+    width: "52px",
+    cell: (candidate) => <Switch study={name} candidate={candidate} onChange={context.onChange} />,
+  };
+  return [
+    { id: "pin", title: "Pin", hidden: true, width: "44px", cell: ({ key }) => <Pin id={key} {...context} /> },
+    { id: "key", title: "Key", width: "minmax(120px, 1.2fr)", cell: ({ key }) => <KeyLink study={name} id={key} /> },
+    {
+      id: "belief",
+      title: `Expected ${summary.objective}`,
+      term: "expected",
+      sort: "mean",
+      falling: summary.direction !== "minimize",
+      width: "minmax(250px, 2.4fr)",
+      cell: ({ belief }) => <Belief belief={belief} domain={context.domain} unit={summary.unit} />,
+    },
+    { id: "status", title: "Status", width: "192px", cell: (candidate) => <Status candidate={candidate} /> },
+    ...own.map(
+      (column): TableColumn<Believed> => ({
+        id: `column ${column.name}`,
+        title: column.name,
+        sort: column.name,
+        width: "minmax(104px, 1fr)",
+        class: column.kind === "number" ? "right number" : "",
+        cell: ({ features, attributes }) => (
+          <span class="clip">{cell((column.role === "feature" ? features : attributes)[column.name])}</span>
+        ),
+      }),
+    ),
+    ...(may("manage") ? [switches] : []),
+  ];
+}
+
+interface BeliefProps {
+  belief: Prediction | null;
+  domain: [number, number];
+  unit: Summary["unit"];
+}
+
+export function Belief({ belief, domain: [low, high], unit }: BeliefProps) {
+  if (!belief) return <span class="quiet">–</span>;
+  const at = (value: number) => Math.min(100, Math.max(0, ((value - low) / (high - low || 1)) * 100));
+  const words = `${number(belief.mean)}, between ${number(belief.lower)} and ${number(belief.upper)}`;
+  return (
+    <div class="belief" title={words}>
+      <svg viewBox="0 0 100 14" preserveAspectRatio="none" role="img" aria-label={words}>
+        <line class="whole" x1={0} x2={100} y1={7} y2={7} />
+        <line class="span" x1={at(belief.lower)} x2={at(belief.upper)} y1={7} y2={7} />
+        <line class="mean" x1={at(belief.mean)} x2={at(belief.mean)} y1={1} y2={13} />
+      </svg>
+      <span class="number">{measured(belief.mean, belief.std, unit)}</span>
+    </div>
+  );
+}
+
+export function Status({ candidate: { belief, available, reason } }: { candidate: Believed }) {
+  if (!available)
+    return (
+      <span class="chip clip" title={reason ?? ""}>
+        {reason ? `unavailable: ${reason}` : "unavailable"}
+      </span>
+    );
+  const times = belief?.counts ?? 0;
+  return (
+    <>
+      {times > 0 && <span class="chip accent">{times > 1 ? `measured ${times}×` : "measured"}</span>}
+      {belief !== null && belief.pending > 0 && <span class="chip warn">on a bench</span>}
+    </>
+  );
+}
+
+function Pin({ id, pins, setPins }: Context & { id: string }) {
+  const on = pins.includes(id);
+  return (
+    <button
+      type="button"
+      class="plain icon small pin"
+      aria-pressed={on}
+      aria-label={on ? `Unpin ${id}` : `Pin ${id}`}
+      onClick={() => setPins(on ? pins.filter((other) => other !== id) : [...pins, id])}
+    >
+      <Icon name="pin" size={16} />
+    </button>
+  );
+}
+
+interface SwitchProps {
+  study: string;
+  candidate: Candidate;
+  onChange: () => unknown;
+  words?: boolean;
+}
+
+// Say whether a candidate can be measured at all.
+export function Switch({ study, candidate: { key, available }, onChange, words = false }: SwitchProps) {
+  const put = async (body: { available: boolean; reason?: string }) => {
+    await change("PATCH", candidateApi(study, key), body);
+    toast(`${key} is now ${body.available ? "available" : "unavailable"}.`);
+    await onChange();
+  };
+  const switchOff = () =>
+    ask({
+      title: `Mark ${key} as unavailable`,
+      text: "It will no longer be suggested. Its results stay.",
+      confirm: "Mark as unavailable",
+      danger: true,
+      fields: [{ name: "reason", label: "Reason", required: true, maxlength: 200, placeholder: "out of stock" }],
+      act: ({ reason }) => put({ available: false, reason }),
+    });
+  const switchOn = () =>
+    ask({
+      title: `Mark ${key} as available`,
+      text: "It may be suggested again.",
+      confirm: "Mark as available",
+      act: () => put({ available: true }),
+    });
+  const label = available ? "Mark as unavailable" : "Mark as available";
+  return (
+    <button
+      type="button"
+      class={words ? "" : "plain icon small"}
+      aria-label={words ? undefined : `Mark ${key} as ${available ? "unavailable" : "available"}`}
+      title={label}
+      onClick={available ? switchOff : switchOn}
+    >
+      <Icon name="off" size={16} />
+      {words && label}
+    </button>
+  );
+}

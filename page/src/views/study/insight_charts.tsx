@@ -1,0 +1,292 @@
+// The charts of the insights.
+
+import type { EChartsType } from "echarts/core";
+import { useMemo } from "preact/hooks";
+import { Chart } from "../../charts/chart.tsx";
+import { axis, frame, type Theme, tip } from "../../charts/theme.ts";
+import { setSearch } from "../../core/address.ts";
+import { cell, number, outcome, percent, plural, measured as withSpread, withUnit } from "../../core/format.ts";
+import type { Column } from "../../core/types.ts";
+import type { Believed } from "./believed.ts";
+import { type Result, useFacts } from "./facts.ts";
+import { groupsOf, type Importance } from "./insight_data.ts";
+
+interface ImportanceProps {
+  shares: Importance[];
+  onPick: (column: Column) => void;
+}
+
+const MOST_BARS = 15;
+
+export function ImportanceChart({ shares, onPick }: ImportanceProps) {
+  const shown = shares.slice(0, MOST_BARS).reverse(); // the first category is at the foot
+  const words = (index: number) => [
+    shown[index]?.column.name,
+    `explains ${percent(shown[index]?.share ?? 0)} of the differences`,
+  ];
+  return (
+    <Chart
+      title="Which columns matter"
+      facts={[shares]}
+      empty={shown.length ? undefined : "Nothing to compare yet."}
+      stops={shown.map((_, index) => ({ series: 0, index, words: words(index).join(" ") }))}
+      onPick={({ dataIndex }) => shown[dataIndex] && onPick(shown[dataIndex].column)}
+      option={(theme: Theme) => ({
+        ...frame(theme),
+        grid: { left: 8, right: 20, top: 8, bottom: 42, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+        xAxis: axis(theme, false, {
+          name: "share of the differences",
+          scale: false,
+          split: true,
+          format: (value) => percent(value),
+        }),
+        yAxis: {
+          ...axis(theme, true, { type: "category", data: shown.map(({ column }) => column.name), split: false }),
+          axisLabel: { color: theme.ink, fontSize: theme.size, width: 130, overflow: "truncate" },
+        },
+        series: [
+          {
+            type: "bar",
+            barMaxWidth: 20,
+            cursor: "pointer",
+            itemStyle: { color: theme.accent, borderRadius: [0, 3, 3, 0] },
+            data: shown.map(({ share }) => share),
+            tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => tip(words(dataIndex)) },
+          },
+        ],
+      })}
+    />
+  );
+}
+
+export function SliceChart({ column, predicted }: { column: Column; predicted: Believed[] }) {
+  const { summary } = useFacts();
+  const groups = useMemo(() => groupsOf(column, predicted), [column, predicted]);
+  const unit = summary.unit;
+  const words = (index: number) => {
+    const group = groups[index];
+    if (!group) return [];
+    return [
+      `${column.name} ${group.label}`,
+      `expected ${withUnit(number(group.mean), unit)} on average`,
+      `four of five between ${number(group.low, 3)} and ${number(group.high, 3)}`,
+      plural(group.count, "candidate"),
+    ];
+  };
+  const option = (theme: Theme) => ({
+    ...frame(theme),
+    xAxis: {
+      ...axis(theme, false, { name: column.name, type: "category", data: groups.map(({ label }) => label) }),
+      boundaryGap: column.kind !== "number",
+    },
+    yAxis: axis(theme, true, { name: withUnit(summary.objective || "value", unit && `(${unit})`) }),
+    series: [
+      {
+        type: "line",
+        stack: "band",
+        symbol: "none",
+        silent: true,
+        lineStyle: { opacity: 0 },
+        data: groups.map(({ low }) => low),
+        tooltip: { show: false },
+      },
+      {
+        type: "line",
+        stack: "band",
+        symbol: "none",
+        silent: true,
+        lineStyle: { opacity: 0 },
+        areaStyle: { color: theme.soft },
+        data: groups.map(({ low, high }) => high - low),
+        tooltip: { show: false },
+      },
+      {
+        type: "line",
+        symbol: "circle",
+        symbolSize: 8,
+        itemStyle: { color: theme.accent },
+        lineStyle: { color: theme.accent, width: 2.25, opacity: column.kind === "number" ? 1 : 0 },
+        data: groups.map(({ mean }) => mean),
+        tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => tip(words(dataIndex)) },
+      },
+    ],
+  });
+  return (
+    <Chart
+      title={`Expected value by ${column.name}`}
+      facts={[groups]}
+      empty={groups.length ? undefined : "Nothing to compare yet."}
+      stops={groups.map((_, index) => ({ series: 2, index, words: words(index).join(", ") }))}
+      picture={`slice-${column.name}`}
+      option={option}
+    />
+  );
+}
+
+interface Known {
+  result: Result;
+  value: number;
+  mean: number;
+  std: number;
+}
+
+export function CalibrationChart({ known }: { known: Known[] }) {
+  const { summary } = useFacts();
+  const words = (index: number) => {
+    const point = known[index];
+    if (!point) return [];
+    return [
+      `${point.result.key}: ${outcome(point.result, summary.unit)}`,
+      `expected then ${withSpread(point.mean, point.std, summary.unit)}`,
+    ];
+  };
+  const ends = known.flatMap(({ value, mean }) => [value, mean]);
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const option = (theme: Theme) => ({
+    ...frame(theme),
+    xAxis: axis(theme, false, { name: "expected then", split: true }),
+    yAxis: axis(theme, true, { name: withUnit("measured", summary.unit && `(${summary.unit})`) }),
+    series: [
+      {
+        type: "line",
+        silent: true,
+        symbol: "none",
+        lineStyle: { color: theme.strong, type: "dashed", width: 1.5 },
+        data: [
+          [low, low],
+          [high, high],
+        ],
+        tooltip: { show: false },
+      },
+      {
+        type: "custom",
+        silent: true,
+        renderItem: (
+          _: unknown,
+          api: { value: (dimension: number) => number; coord: (point: [number, number]) => number[] },
+        ) => {
+          const from = api.coord([api.value(0) - api.value(2), api.value(1)]);
+          const to = api.coord([api.value(0) + api.value(2), api.value(1)]);
+          return {
+            type: "line",
+            shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] },
+            style: { stroke: theme.point, lineWidth: 1.25, opacity: 0.7 },
+          };
+        },
+        data: known.map(({ result, mean, std }) => [mean, result.value, std]),
+        tooltip: { show: false },
+      },
+      {
+        type: "scatter",
+        symbolSize: 8,
+        cursor: "pointer",
+        itemStyle: { color: theme.accent },
+        data: known.map(({ result, mean }) => [mean, result.value]),
+        tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => tip(words(dataIndex)) },
+      },
+    ],
+  });
+  return (
+    <Chart
+      title="Predicted against observed"
+      facts={[known.length, summary]}
+      empty={
+        known.length
+          ? undefined
+          : "Appears when suggestions of a second batch are measured: the first has no expectations."
+      }
+      stops={known.map((_, index) => ({ series: 2, index, words: words(index).join(", ") }))}
+      picture="predicted-against-observed"
+      onPick={({ seriesIndex, dataIndex }) =>
+        seriesIndex === 2 && known[dataIndex] && setSearch({ candidate: known[dataIndex].result.key })
+      }
+      option={option}
+    />
+  );
+}
+
+interface ParallelProps {
+  columns: Column[];
+  measured: Believed[];
+  onChoose: (chosen: number[] | null) => void;
+}
+
+export function ParallelChart({ columns, measured, onChoose }: ParallelProps) {
+  const { summary } = useFacts();
+  const onReady = (chart: EChartsType) =>
+    chart.on("axisareaselected", () => {
+      const model = (
+        chart as unknown as {
+          getModel: () => { getSeries: () => { getRawIndicesByActiveState: (state: string) => number[] }[] };
+        }
+      ).getModel();
+      const active = model.getSeries()[0]?.getRawIndicesByActiveState("active") ?? [];
+      onChoose(active.length && active.length < measured.length ? active : null);
+    });
+  const means = measured.map(({ belief }) => belief?.mean ?? 0);
+  const [low, high] = [Math.min(...means), Math.max(...means)];
+  const title = withUnit(summary.objective || "value", summary.unit && `(${summary.unit})`);
+  const option = (theme: Theme) => ({
+    ...frame(theme),
+    parallel: {
+      left: 50,
+      right: 70,
+      top: 40,
+      bottom: 30,
+      parallelAxisDefault: {
+        nameLocation: "end",
+        nameGap: 14,
+        nameTextStyle: { color: theme.ink, fontSize: theme.size },
+        axisLine: { lineStyle: { color: theme.strong } },
+        axisTick: { show: false },
+        axisLabel: {
+          color: theme.quiet,
+          fontSize: 11,
+          backgroundColor: theme.surface,
+          padding: [1, 3],
+          borderRadius: 3,
+        },
+        areaSelectStyle: { color: theme.soft, borderColor: theme.accent, opacity: 0.6, width: 18 },
+      },
+    },
+    parallelAxis: [
+      ...columns.map((column, dim) => ({
+        dim,
+        name: column.name,
+        ...(column.kind === "number"
+          ? { type: "value", scale: true }
+          : { type: "category", data: column.kind === "text" ? column.levels : ["no", "yes"] }),
+      })),
+      { dim: columns.length, name: title, type: "value", scale: true },
+    ],
+    visualMap: {
+      show: false,
+      dimension: columns.length,
+      min: low,
+      max: high > low ? high : low + 1,
+      inRange: { color: summary.direction === "minimize" ? [...theme.ramp].reverse() : theme.ramp },
+    },
+    series: [
+      {
+        type: "parallel",
+        lineStyle: { width: 1.5, opacity: 0.7 },
+        inactiveOpacity: 0.06,
+        data: measured.map(({ features, belief }) => [
+          ...columns.map(({ name, kind }) => (kind === "number" ? (features[name] ?? "-") : cell(features[name]))),
+          belief?.mean,
+        ]),
+      },
+    ],
+  });
+  return (
+    <Chart
+      title="Measured candidates, column by column"
+      height="tall"
+      facts={[measured, columns.length]}
+      empty={measured.length ? undefined : "Nothing is measured yet."}
+      onReady={onReady}
+      picture="columns"
+      option={option}
+    />
+  );
+}
