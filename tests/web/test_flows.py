@@ -191,7 +191,7 @@ def test_a_filled_sheet_is_checked_before_it_is_saved(window: Open, scene: Scene
     suggestions = scene.ask(study, "b", min_size=3, max_size=3)["suggestions"]
     page = window().sign_in(scene.key, f"/studies/{study}/bench/b")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Sheet (CSV)").click()
+        page.get_by_role("link", name="Download sheet").click()
     sheet = Path(download.value.path()).read_text()
     assert sheet.startswith("suggestion,replicate,key")
     wrong, right = tmp_path / "wrong.csv", tmp_path / "right.csv"

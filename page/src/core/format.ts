@@ -98,8 +98,17 @@ export function ago(stamp: string): string {
   return "just now";
 }
 
-// A number as people type it: a point or a comma before the decimals.
+const isAmbiguous = (text: string) => /^[+\-−]?[1-9]\d{0,2},\d{3}$/.test(text.trim());
+
+// Said of what `parse` does not take for a number.
+export const whatToWrite = (text: string) =>
+  isAmbiguous(text)
+    ? `${text.trim()} can be read as a thousand or as a fraction. Write it without a comma.`
+    : "Write a plain number such as 83.1.";
+
+// A number as people type it: a point or a comma before the decimals. 1,234 can also be a thousand, so it is none.
 export function parse(text: string): number | null {
+  if (isAmbiguous(text)) return null;
   const plain = text
     .trim()
     .replace(MINUS, "-")

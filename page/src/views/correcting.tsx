@@ -1,7 +1,7 @@
 // Correct a result or take it back, with a reason. The old value stays in the history.
 
 import { change, studyApi } from "../core/api.ts";
-import { parse } from "../core/format.ts";
+import { parse, whatToWrite } from "../core/format.ts";
 import { may, me } from "../core/session.ts";
 import type { Observation, Revision } from "../core/types.ts";
 import { affectedWords } from "../core/words.ts";
@@ -29,7 +29,7 @@ export function correctResult(study: string, result: Observation, onDone: () => 
     ],
     act: async ({ value: text = "", reason = "" }) => {
       const value = text.trim() ? parse(text) : undefined;
-      if (value === null) throw new Error("Write a plain number such as 83.1.");
+      if (value === null) throw new Error(whatToWrite(text));
       if (value === undefined) await takeBack(study, result, reason);
       else {
         const answer = await change<Revision>(

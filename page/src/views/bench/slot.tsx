@@ -1,7 +1,7 @@
 // A place for one measurement: empty, waiting to be sent, in doubt, or saved.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { exact, measured, outcome, parse, shortTime, withUnit } from "../../core/format.ts";
+import { exact, measured, outcome, parse, shortTime, whatToWrite, withUnit } from "../../core/format.ts";
 import { confirm, discard, type Item, put } from "../../core/outbox.ts";
 import { me } from "../../core/session.ts";
 import type { Observation, Suggestion } from "../../core/types.ts";
@@ -29,7 +29,7 @@ export function Entry({ takenBack, place, replicate, suggestion, facts, name, on
       element.value = ""; // a scanner types into whatever has the focus
       return;
     }
-    if (value === null) return setComplaint("Write a plain number such as 83.1.");
+    if (value === null) return setComplaint(whatToWrite(text));
     setComplaint("");
     element.disabled = true;
     const again = takenBack && { observation: takenBack.observation, version: takenBack.version };

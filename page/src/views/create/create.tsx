@@ -8,6 +8,7 @@ import { plural } from "../../core/format.ts";
 import { useDelayed, useRead, useTitle } from "../../core/hooks.ts";
 import { may } from "../../core/session.ts";
 import type { StudyPage, UploadReceipt } from "../../core/types.ts";
+import { xlsxPreview } from "../../core/xlsx.ts";
 import { toast } from "../../parts/dialog.tsx";
 import { Dropzone } from "../../parts/field.tsx";
 import { Complaint, Failed, Findings, refusal } from "../../parts/states.tsx";
@@ -23,7 +24,7 @@ export default function Create(_: { place: Place }) {
 
 interface Sheet {
   file: File;
-  table: Preview | null; // none of an Excel file: the server reads it
+  table: Preview | null; // none of an Excel file that cannot be read here: the server says why
 }
 
 const TAKEN = ["study-exists", "candidates-exist", "candidates-in-use"];
@@ -57,7 +58,7 @@ function Form() {
     }
   }, 150);
   const take = async (file: File) => {
-    const table = typeOf(file) === XLSX ? null : preview(await file.slice(0, 200_000).text());
+    const table = typeOf(file) === XLSX ? await xlsxPreview(file) : preview(await file.slice(0, 200_000).text());
     const guessed = table ? guessRoles(table) : new Map();
     setSheet({ file, table });
     setRoles(guessed);
@@ -216,8 +217,20 @@ async function sendHistory(name: string, file: File, roles: RolesOf, result: str
 }
 
 // Why the study was not created; a name that is taken never replaces anything.
+const HIDDEN = ["study-not-found", "forbidden"]; // it exists, and this key may not see it
+const GONE = "study-deleted";
+
 function NotCreated({ error, name }: { error: unknown; name: string }) {
-  if (TAKEN.includes(codeOf(error)))
+  const code = codeOf(error);
+  if (HIDDEN.includes(code) || code === GONE)
+    return (
+      <p class="note bad" role="alert">
+        {code === GONE
+          ? `The name ${name} is taken by a study that was deleted. Choose another name.`
+          : `The name ${name} is taken by a study that your key has no access to. Choose another name.`}
+      </p>
+    );
+  if (TAKEN.includes(code))
     return (
       <p class="note bad" role="alert">
         {`The name ${name} is taken. Nothing was changed. Choose another name, or `}

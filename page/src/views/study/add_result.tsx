@@ -1,7 +1,7 @@
 // Report one value of a candidate, whether or not it is on a bench. An implausible value must be said twice.
 
 import { change, Problem, studyApi } from "../../core/api.ts";
-import { exact, parse, withUnit } from "../../core/format.ts";
+import { exact, parse, whatToWrite, withUnit } from "../../core/format.ts";
 import type { ReportReceipt, Suggestion } from "../../core/types.ts";
 import { ask, toast } from "../../parts/dialog.tsx";
 import type { Facts } from "./facts.ts";
@@ -32,7 +32,7 @@ export function addResult(
     ],
     act: async ({ value: text = "", measured_by, note }) => {
       const value = parse(text);
-      if (value === null) throw new Error("Write a plain number such as 83.1.");
+      if (value === null) throw new Error(whatToWrite(text));
       const about = pending ? { suggestion: pending.suggestion } : { candidate: key };
       const report = { ...about, value, measured_by: measured_by || null, note: note || null };
       const path = `${studyApi(name, "/observations")}?${pending ? "" : "duplicates=new&"}`;
