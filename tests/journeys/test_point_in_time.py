@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic, sleep
 
 import psycopg
 import pytest
@@ -15,6 +16,7 @@ from tests.databases import migrated
 from tests.postgres import Cluster
 from tests.reliability import lab
 
+PROMOTION_SECONDS = 60.0
 RESTORE_POINT = "before-the-accident"
 
 
@@ -92,6 +94,11 @@ def go_back(cluster: Cluster, archive: Path) -> None:
     signal.touch()
     postgres.hand_over(signal)
     cluster.start()
+    with psycopg.connect(cluster.address.format(name="postgres"), autocommit=True) as connection:
+        deadline = monotonic() + PROMOTION_SECONDS
+        while connection.execute("SELECT pg_is_in_recovery()").fetchone() == (True,):
+            assert monotonic() < deadline, "PostgreSQL was not promoted"
+            sleep(0.1)
 
 
 def missing(address: str, anchored: list[dict[str, object]]) -> None:

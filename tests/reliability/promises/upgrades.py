@@ -98,8 +98,10 @@ def _upgrade(address: str, scripts: Path, die_after: int = 0, commit_after: int 
     event.listen(database.writer, "after_cursor_execute", count)
     try:
         with patch.object(schema, "_scripts", lambda: scripts):
+            schema.newest.cache_clear()
             schema.migrate(database)
     finally:
+        schema.newest.cache_clear()
         database.dispose()
 
 
