@@ -130,7 +130,7 @@ def test_many_at_the_same_time_have_one_effect_and_one_answer(
         answers = set(pool.map(add, range(6)))
     assert len(answers) == 1
     status, body = answers.pop()
-    assert (status, json.loads(body)["candidates"]) == (201, 2)
+    assert (status, json.loads(body)["candidates"]) == (201, 4)
     assert admin.get("/v1/studies/s").json()["candidates"] == 2
 
 

@@ -1,31 +1,22 @@
 // The shapes of the API, as its OpenAPI document has them. `make check-page` generates them anew.
 
 import type { components } from "../../generated/api.ts";
-import type {
-  CertificateExtras,
-  ObservationExtras,
-  SettingsExtras,
-  SuggestionExtras,
-  SummaryExtras,
-} from "./extras.ts";
 
 type Schemas = components["schemas"];
 
-export type Settings = Schemas["StudySettings"] & SettingsExtras;
+export type Settings = Schemas["StudySettings"];
 export type Study = Omit<Schemas["StudyOut"], "configuration"> & { configuration: Settings };
 export type StudyPage = Omit<Schemas["StudyPage"], "studies"> & { studies: Study[] };
-export type Certificate = Schemas["CertificateOut"] & CertificateExtras;
-export type Summary = Omit<Schemas["SummaryOut"], "certificate"> & {
-  certificate: Certificate | null;
-} & SummaryExtras;
+export type Certificate = Schemas["CertificateOut"];
+export type Summary = Schemas["SummaryOut"];
 export type Trace = Schemas["TraceOut"];
 export type Point = Schemas["PointOut"];
 export type BatchBrief = Schemas["BatchBrief"];
-export type Suggestion = Schemas["SuggestionOut"] & SuggestionExtras;
+export type Suggestion = Schemas["SuggestionOut"];
 export type Batch = Omit<Schemas["BatchOut"], "suggestions"> & { suggestions: Suggestion[] };
 export type BatchPage = Schemas["BatchPage"];
 export type Bench = { suggestions: Suggestion[] };
-export type Observation = Schemas["ObservationOut"] & ObservationExtras;
+export type Observation = Schemas["ObservationOut"];
 export type ObservationPage = { observations: Observation[]; next: number | null };
 export type Candidate = Schemas["CandidateOut"];
 export type Prediction = Schemas["PredictionOut"];

@@ -13,26 +13,32 @@ interface Step {
   act?: "ask" | "bench";
 }
 
-const ADVICE: Record<string, string> = {
+const ADVICE = {
   ask: "Ask for the next batch",
-  wait: "Wait for the results under way",
+  "wait for results": "Report the measurements under way",
   stop: "You can stop here",
 };
 
+const ACTS: Record<keyof typeof ADVICE, Step["act"]> = { ask: "ask", "wait for results": "bench", stop: undefined };
+
 function stepOf({ summary }: Facts): Step {
-  const { counts, finished, state, open_batches: open, certificate } = summary;
+  const { counts, finished, state, open_batches: open, outlook } = summary;
   const overdue = open.filter((batch) => batch.overdue);
   if (state === "archived") return { title: "Nothing: the study is archived", why: "It can be read, not continued." };
   if (state === "paused") return { title: "Resume the study to go on", why: "No new batches while it is paused." };
   if (finished) return { title: "You can stop here", why: "The rule you set for the end of the study is met." };
-  const advice = certificate?.advice;
-  if (advice)
-    return { title: ADVICE[advice.do] ?? advice.do, why: advice.why, act: advice.do === "ask" ? "ask" : undefined };
   if (overdue.length)
     return {
       title: `Look after ${overdue.map((batch) => batch.worker).join(" and ")}`,
       why: `${plural(overdue.length, "batch", "batches")} took longer than planned. Report what is there, or abandon the rest.`,
       act: "bench",
+    };
+  const advice = outlook?.advice;
+  if (advice)
+    return {
+      title: ADVICE[advice.do],
+      why: advice.why,
+      act: ACTS[advice.do],
     };
   if (!counts.observations && !counts.pending)
     return {
@@ -58,7 +64,7 @@ export function NextStep() {
   const facts = useFacts();
   const { name, summary, look } = facts;
   const step = stepOf(facts);
-  const next = summary.certificate?.next_batch;
+  const next = summary.outlook?.next_batch;
   const [bench] = summary.open_batches;
   return (
     <section class="card next-step" aria-label="What next">

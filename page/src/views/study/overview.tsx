@@ -105,11 +105,19 @@ function Assumptions({ certificate }: { certificate: Certificate }) {
 }
 
 function Statistics({ summary }: { summary: Summary }) {
-  const { counts, best_predicted: predicted, certificate: sure, unit, name } = summary;
+  const { counts, best_predicted: predicted, certificate: sure, outlook, unit, name } = summary;
+  const gain = outlook?.remaining_gain;
   const off = counts.candidates - counts.available;
   return (
     <div class="stats">
-      {sure && (
+      {gain && (
+        <Stat
+          label="Still to gain"
+          value={`≤ ${withUnit(number(gain.upper, 2), unit === "%" ? "pp" : unit)}`}
+          detail={`with 95 % probability; ${number(gain.expected, 2)} expected`}
+        />
+      )}
+      {sure && !gain && (
         <div class="stat">
           <span class="quiet small">
             <Term name="improvement">Possible improvement</Term>
@@ -142,22 +150,15 @@ function Statistics({ summary }: { summary: Summary }) {
         value={count(counts.pending)}
         detail={plural(summary.open_batches.length, "open batch", "open batches")}
       />
-      {sure?.chance_best_is_measured != null && (
+      {outlook?.chance_best_is_measured != null && (
         <Stat
           label="Chance that the best is already measured"
-          value={percent(sure.chance_best_is_measured)}
+          value={percent(outlook.chance_best_is_measured)}
           detail={
-            sure.candidates_still_possible == null
+            outlook.candidates_still_possible == null
               ? ""
-              : `${plural(sure.candidates_still_possible, "candidate")} could still be the best`
+              : `${plural(outlook.candidates_still_possible, "candidate")} could still be the best`
           }
-        />
-      )}
-      {sure?.remaining_gain && (
-        <Stat
-          label="Still to gain"
-          value={withUnit(number(sure.remaining_gain.expected, 2), unit === "%" ? "pp" : unit)}
-          detail={`expected; at most ${number(sure.remaining_gain.upper, 2)}`}
         />
       )}
     </div>
