@@ -129,7 +129,7 @@ def _split(folder: Path, study: str) -> Figures:
         client.get(f"/v1/studies/{study}/summary").raise_for_status()
         client.post(f"/v1/studies/{study}/observations", json={"candidate": "1", "value": 0.5}).raise_for_status()
         with (
-            patch.object(ask, "read_basis", timed("read", ask_basis.read_basis)),
+            patch.object(ask, "read_basis_unless_open", timed("read", ask_basis.read_basis_unless_open)),
             patch.object(Models, "at", timed("model", Models.at)),
             patch.object(local, "draft_batch", timed("choice", draft_batch)),
             patch.object(ask, "_issue", timed("commit", ask._issue)),  # noqa: SLF001

@@ -128,13 +128,21 @@ def test_short_work_that_has_begun_is_not_given_up(monkeypatch: pytest.MonkeyPat
     assert anyio.run(run_short, work) == "done"
 
 
+def _is_refused(budget: MemoryBudget, size: int) -> bool:
+    try:
+        with budget.reserve(size):
+            return False
+    except Overloaded:
+        return True
+
+
 def test_memory_is_reserved_and_given_back_and_what_needs_more_than_all_runs_alone() -> None:
     budget = MemoryBudget(100)
     with budget.reserve(60):
-        with pytest.raises(Overloaded), budget.reserve(50):
+        with pytest.raises(Overloaded), budget.reserve(20):  # large ones leave a quarter to small ones
             pass
-        with budget.reserve(40):
-            pass
+        with budget.reserve(15), budget.reserve(6), budget.reserve(6), budget.reserve(6), budget.reserve(6):
+            assert _is_refused(budget, 6)
     with budget.reserve(1000), pytest.raises(Overloaded), budget.reserve(1):
         pass
     with budget.reserve(100):

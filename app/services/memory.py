@@ -14,6 +14,8 @@ from app.domain.errors import Overloaded
 PER_TABLE_BYTE = 10  # a table is held as text, as columns and as arrays
 PER_SPREADSHEET_BYTE = 40  # its file is compressed
 PER_ARCHIVE_BYTE = 10
+SMALL = 1 / 16  # of the budget: such requests can use all of it
+LARGE_SHARE = 3 / 4  # that larger requests can use, so that they never keep the small ones out
 PER_CELL = 400  # of a page: the value, its shape and its JSON
 
 
@@ -28,8 +30,9 @@ class MemoryBudget:
     @contextmanager
     def reserve(self, size: int) -> Iterator[None]:
         """Hold so many bytes for as long as the block lasts, or refuse the request."""
+        most = self._most_bytes if size <= SMALL * self._most_bytes else LARGE_SHARE * self._most_bytes
         with self._lock:
-            if self._reserved and self._reserved + size > self._most_bytes:
+            if self._reserved and self._reserved + size > most:
                 raise Overloaded("Other requests take the memory that this one needs. Try again.", retry_after=2)
             self._reserved += size
         try:

@@ -29,7 +29,7 @@ def test_a_key_that_no_address_can_name_is_refused(study: str, upload: Upload, k
     [
         ("/v1/studies/s", "DELETE, GET, PATCH, PUT"),
         ("/v1/keys", "GET, POST"),
-        ("/v1/studies/s/candidates", "GET, POST, PUT"),
+        ("/v1/studies/s/candidates", "GET, PATCH, POST, PUT"),
     ],
 )
 @on_sqlite

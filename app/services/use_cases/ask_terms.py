@@ -16,7 +16,7 @@ from app.domain.batches import AskRequest, BatchSize, Composition, Inclusion
 from app.domain.candidates import Column
 from app.domain.errors import Finding, Invalid
 from app.domain.studies import Configuration, Study
-from app.modelling.composing import Grouping, Terms
+from app.modelling.composing import NO_TERMS, Grouping, Terms
 from app.modelling.drafting import default_size
 from app.modelling.ledger_state import LedgerState
 from app.services.filters import FilteredTable
@@ -40,11 +40,17 @@ class AskForm:
     confirm: str | None = None  # the id of a preview
 
 
-def requested(form: AskForm, configuration: Configuration, candidates: CandidateSet) -> AskRequest:
+def requested(
+    connection: Connection, resources: Resources, study: Study, configuration: Configuration, form: AskForm
+) -> AskRequest:
     """The request as the ledger keeps it, with the study's own conditions first.
 
     Refused if a candidate does not exist, or is off and must be included.
     """
+    request = AskRequest(form.worker, form.min_size, form.max_size, (*configuration.where, *form.where))
+    if not form.include and not form.exclude:
+        return replace(request, composition=form.composition)
+    candidates = CandidateSet(connection, resources.arrays, study)
     include = tuple(
         Inclusion(_existing(candidates, key, f"/include/{position}"), replicates)
         for position, (key, replicates) in enumerate(form.include)
@@ -52,7 +58,6 @@ def requested(form: AskForm, configuration: Configuration, candidates: Candidate
     exclude = tuple(_existing(candidates, key, f"/exclude/{position}") for position, key in enumerate(form.exclude))
     for position, inclusion in enumerate(include):
         _refuse_included(inclusion, include[:position], exclude, candidates, f"/include/{position}")
-    request = AskRequest(form.worker, form.min_size, form.max_size, (*configuration.where, *form.where))
     return replace(request, include=include, exclude=exclude, composition=form.composition)
 
 
@@ -78,6 +83,8 @@ def terms_of(
     connection: Connection, resources: Resources, study: Study, ledger: LedgerState, request: AskRequest
 ) -> Terms:
     """The terms of a request on the candidates that the study had after `ledger`."""
+    if not (request.where or request.include or request.exclude or request.composition):
+        return NO_TERMS
     known = replace(study, columns=ledger.columns)
     candidates = CandidateSet(connection, resources.arrays, known, ledger.blocks)
     table = FilteredTable(candidates, ledger.columns, lambda: ledger)

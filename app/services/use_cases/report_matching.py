@@ -161,7 +161,7 @@ class ReportMatcher:
     def _judge(self, report: Report, values: Outcome, suggestion: Suggestion | None) -> None:
         """Collect what is odd about new values."""
         for name, message in outside_limits(self._configuration, values):
-            self._outside_limits.append(finding_at(report, "outside-limits", message, column=name))
+            self._outside_limits.append(Finding("outside-limits", message, report.row, name, report.pointer))
         why = suggestion.why if suggestion and self._configuration.is_plain else None
         for name, measured in values.items():
             implausible = self._plausibility[name].finding(measured.value, why, report)

@@ -21,7 +21,7 @@ from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
 from app.services.use_cases.ask_terms import AskForm
 from app.services.use_cases.batches import BatchDetails, details
-from app.services.workflows.ask_basis import AskBasis, read_basis, refuse_if_finished
+from app.services.workflows.ask_basis import AskBasis, read_basis_unless_open, refuse_if_finished
 from app.services.workflows.preview import must_be_as_previewed
 from app.storage import batches, ledger
 from app.storage.candidate_set import unavailable
@@ -51,12 +51,13 @@ def _run(resources: Resources, tx: WriteTransactions, name: str, form: AskForm, 
     for _ in range(ATTEMPTS):
         check_deadline()
         try:
-            if tx.read(_has_open_batch, name, form.worker):
+            basis = tx.read(read_basis_unless_open, resources, name, form)
+            if basis is None:
                 return tx.write_once(_read_open_batch, resources, name, form.worker, answer=answer)
-            basis = tx.read(read_basis, resources, name, form)
             draft = resources.compute.compute_batch(basis.prefix, basis.size, basis.terms)
             refuse_if_finished(basis, draft.record.regret_bound)
-            tx.read(must_be_as_previewed, name, form, basis, draft)
+            if form.confirm is not None:
+                tx.read(must_be_as_previewed, name, form.confirm, basis, draft)
             reach("computed")
             issued = tx.write_once(_issue, resources, name, _Computed(basis, draft), answer=answer)
         except _Outdated:
@@ -87,10 +88,6 @@ class _Computed:
             record=self.draft.record,
             computation=self.draft.computation,
         )
-
-
-def _has_open_batch(connection: Connection, actor: Actor, name: str, worker: str) -> bool:
-    return batches.open_of(connection, studies.find(connection, actor, name), worker) is not None
 
 
 def _read_open_batch(

@@ -9,12 +9,12 @@ from app.domain.access import Actor
 from app.domain.batches import AskRequest, BatchSize
 from app.domain.clock import now
 from app.domain.errors import StudyFinished
-from app.domain.studies import Configuration
+from app.domain.studies import Configuration, Study
 from app.modelling.composing import Terms
 from app.services.resources import Resources
 from app.services.use_cases import studies
 from app.services.use_cases.ask_terms import AskForm, requested, size_of, terms_of
-from app.storage.candidate_set import CandidateSet
+from app.storage import batches
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,22 @@ class AskBasis:
 
 def read_basis(connection: Connection, actor: Actor, resources: Resources, name: str, form: AskForm) -> AskBasis:
     """What the next batch of the study is computed from."""
+    return basis_of(connection, resources, studies.find(connection, actor, name), form)
+
+
+def read_basis_unless_open(
+    connection: Connection, actor: Actor, resources: Resources, name: str, form: AskForm
+) -> AskBasis | None:
+    """As `read_basis`; None if the worker has an open batch."""
     study = studies.find(connection, actor, name)
+    is_open = batches.open_of(connection, study, form.worker) is not None
+    return None if is_open else basis_of(connection, resources, study, form)
+
+
+def basis_of(connection: Connection, resources: Resources, study: Study, form: AskForm) -> AskBasis:
     study.must_be_active()
     state = resources.ledger_states.read(connection, study.id, study.seq)
-    request = requested(form, state.configuration, CandidateSet(connection, resources.arrays, study))
+    request = requested(connection, resources, study, state.configuration, form)
     basis = AskBasis(
         prefix=LedgerPrefix(study.id, state.seq, state.head),
         number=len(state.bases) + 1,

@@ -53,13 +53,13 @@ def preview(resources: Resources, tx: ReadTransactions, name: str, form: AskForm
 
 
 def must_be_as_previewed(
-    connection: Connection, actor: Actor, name: str, form: AskForm, basis: AskBasis, draft: Draft
+    connection: Connection, actor: Actor, name: str, confirmed: str, basis: AskBasis, draft: Draft
 ) -> None:
     """Refuse to issue another batch than the one that the caller confirms, and say what has happened since."""
-    if form.confirm is None or form.confirm == _preview_id(basis, draft):
+    if confirmed == _preview_id(basis, draft):
         return
     study = studies.find(connection, actor, name)
-    seq = form.confirm.partition("-")[0]
+    seq = confirmed.partition("-")[0]
     since = int(seq) if seq.isascii() and seq.isdigit() and len(seq) < 10 else study.seq
     changes = _in_words(list(ledger.read(connection, study.id, since, limit=MOST_CHANGES)))
     what = f"Since the preview, {changes}." if changes else "The request is not the one of that preview."

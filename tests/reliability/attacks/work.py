@@ -13,6 +13,7 @@ WORK_SECONDS = 15  # the deadline of long work on the attacked server: longer th
 BATCH_SECONDS = 6  # in which a batch would be computed for a client that has left
 SLACK_SECONDS = 15  # for a thread to notice, and for a busy machine
 CROWD = 16  # more than there are threads for long work
+LONG_ASK = {"min_size": 100, "max_size": 100, "wait": 60}  # a hundred parts of the list take seconds to find
 LEFT_AFTER = 0.4  # seconds
 ROWS = 30_000
 # Rounding each number to twelve digits takes a while: about a minute in all.
@@ -66,7 +67,7 @@ def clients_that_leave(server: Target) -> list[str]:
         before = len(client.get("/studies/slow/batches").json()["batches"])
     for number in range(4):
         with server.client(LEFT_AFTER) as client, suppress(httpx.TimeoutException):
-            client.post("/studies/slow/batches", json={"worker": f"leaver-{number}", "max_size": 300, "wait": 60})
+            client.post("/studies/slow/batches", json=LONG_ASK | {"worker": f"leaver-{number}"})
     sleep(BATCH_SECONDS)
     with server.client() as client:
         issued = len(client.get("/studies/slow/batches").json()["batches"]) - before
