@@ -41,6 +41,7 @@ def test_a_study_is_made_with_defaults_that_work(admin: TestClient) -> None:
         "min_batch": 1,
         "max_batch": 100,
         "first_batch": None,
+        "where": [],
         "repeats": "auto",
         "noise": "auto",
         "stop": {"regret_bound": None, "observations": None, "date": None},

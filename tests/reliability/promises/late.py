@@ -84,9 +84,9 @@ def _refused_when_not_active() -> AbstractContextManager[object]:
     """Only an active study takes results."""
     refuse = ReportMatcher.refuse_if_any_is_wrong
 
-    def refuse_more(matcher: ReportMatcher) -> None:
+    def refuse_more(matcher: ReportMatcher, **options: bool) -> None:
         matcher._study.must_be_active()
-        refuse(matcher)
+        refuse(matcher, **options)
 
     return patch.object(ReportMatcher, "refuse_if_any_is_wrong", refuse_more)
 
