@@ -95,7 +95,7 @@ def _preview(
     ]
     console.print(table(["candidate", *columns, "why"], rows))
     for term, price in previewed.prices.items():
-        console.print(f"`{term}` costs {price:.3g}: so much more would the batch promise without it.")
+        console.print(f"`{term}` costs {price:.3g}: without it, the batch would promise that much more.")
 
 
 def _suggestion_json(suggestion: Suggestion[Any]) -> dict[str, Any]:
