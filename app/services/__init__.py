@@ -4,5 +4,6 @@
 `workflows`   `(resources, tx, …) -> answer`: span several transactions, with long work (parsing, computing) between
               them and no transaction open meanwhile.
 
-`intake` reads what people send: candidate lists, sheets, JSON.
+`intake` reads what people send: candidate lists, sheets, JSON. `archives` reads whole studies. `filters` is the
+language of conditions, `memory` the budget that requests share, `signing` the server's identity.
 """
