@@ -131,7 +131,7 @@ def test_many_at_the_same_time_have_one_effect_and_one_answer(
     assert len(answers) == 1
     status, body = answers.pop()
     assert (status, json.loads(body)["candidates"]) == (201, 4)
-    assert admin.get("/v1/studies/s").json()["candidates"] == 2
+    assert admin.get("/v1/studies/s").json()["candidates"] == 4
 
 
 def test_a_repeat_that_overtakes_the_first_has_the_same_answer(
