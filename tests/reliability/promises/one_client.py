@@ -11,7 +11,11 @@ from tests.reliability.attacks.work import ATTACKS, WORK_SECONDS, begin
 from tests.reliability.planting import planted_in_servers
 from tests.reliability.promise import Budget, Count, Promise, on_each_database
 
-SETTINGS = {"NEXTBATCH_MAX_REQUESTS_PER_SECOND": "0", "NEXTBATCH_WORK_SECONDS": str(WORK_SECONDS)}
+SETTINGS = {
+    "NEXTBATCH_MAX_REQUESTS_PER_SECOND": "0",
+    "NEXTBATCH_WORK_SECONDS": str(WORK_SECONDS),
+    "NEXTBATCH_WORK_BYTES": str(64 * 2**30),  # the threads are to be shared, whatever the budget of memory keeps out
+}
 BUGS = ("one key on every thread", "work for clients that left")
 
 
