@@ -13,13 +13,16 @@ CONFIDENCE = 0.95
 FEWEST_RESULTS = 20
 """Before this many results, the model is too young to advise stopping: its bounds then fail too often."""
 
+FEWEST_CANDIDATES = 5
+"""Measured candidates before anything is said: with fewer, the fitted spread is hardly more than a guess."""
+
 NEGLIGIBLE = 0.05
 """Less than this share of the range of the results is not worth looking for, unless the study states its own bound."""
 
 
 def outlook_of(model: Model, recommended: int) -> Outlook | None:
-    """What is left to gain over the recommended candidate; None in theory mode and before the first result."""
-    if model.fit is None or not model.observed.size:
+    """What is left to gain over the recommended candidate; None in theory mode and while too few are measured."""
+    if model.fit is None or model.observed.distinct < min(FEWEST_CANDIDATES, len(model.state.X)):
         return None
     state, student = model.state, integrated(model.state, model.fit, model.observed)
     picks = np.unique(choose_batch(model, default_size(model.ledger.configuration)).selection.picks)

@@ -195,3 +195,13 @@ def test_a_stop_rule_ends_the_asking_and_never_the_reporting(lab: Lab, rule: str
     assert lab.get("certificate")["stop"] is True
     lab.change(stop={})
     assert lab.ask("new").status_code == 201
+
+
+def test_what_is_left_to_gain_is_not_guessed_from_a_few_results(lab: Lab) -> None:
+    lab.begin(unit="%")
+    for number, key in enumerate(("DMF-20", "DMF-30", "THF-40", "MeOH-50", "DMF-60"), start=1):
+        assert lab.report(candidate=key, value=50.0 + number).status_code == 201
+        answer = lab.get("certificate")
+        assert (answer["remaining_gain"] is None, answer["advice"] is None) == (number < 5, number < 5)
+        words = "What is left to gain is estimated once five candidates are measured."
+        assert (words in lab.get("summary")["headline"]) == (number < 5)

@@ -64,7 +64,9 @@ class AdviceOut(Shape):
 class OutlookOut(Shape):
     """What is left to gain, by the fitted model."""
 
-    remaining_gain: RemainingGainOut | None = Field(description="Null while nothing is measured, and in theory mode.")
+    remaining_gain: RemainingGainOut | None = Field(
+        description="Null until five candidates are measured, and in theory mode."
+    )
     chance_best_is_measured: float | None
     next_batch: NextBatchOut | None
     candidates_still_possible: int | None = Field(
@@ -248,6 +250,8 @@ def _headline(summary: StudySummary) -> str:
     if certificate is None:
         return headline
     reference = "" if certificate.key == best.key else f" than {certificate.key}"
+    if outlook is None and certificate.estimate:
+        return f"{headline} What is left to gain is estimated once five candidates are measured."
     if outlook is None:
         bound = f"{difference_in_words(certificate.regret_bound, unit)} better{reference}"
         return f"{headline} With {certificate.confidence:.0%} confidence nothing on the list is more than {bound}."

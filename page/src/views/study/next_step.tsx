@@ -1,7 +1,7 @@
 // What to do next: ask, wait or stop, and why. The server's advice where it gives one, else what the counts say.
 
 import { benchPath, go } from "../../core/address.ts";
-import { difference, percent, plural } from "../../core/format.ts";
+import { difference, plural } from "../../core/format.ts";
 import { may } from "../../core/session.ts";
 import type { Summary } from "../../core/types.ts";
 import { askForBatch } from "../asking.tsx";
@@ -64,7 +64,6 @@ export function NextStep() {
   const facts = useFacts();
   const { name, summary, look } = facts;
   const step = stepOf(facts);
-  const next = summary.outlook?.next_batch;
   const [bench] = summary.open_batches;
   return (
     <section class="card next-step" aria-label="What next">
@@ -72,11 +71,6 @@ export function NextStep() {
         <p class="quiet small">What next</p>
         <h2>{step.title}</h2>
         <p class="quiet">{step.why}</p>
-        {next && (
-          <p class="quiet small">
-            {`The next batch improves the best with a chance of ${percent(next.chance)}, by about ${difference(next.gain, summary.unit)} on average.`}
-          </p>
-        )}
       </div>
       {step.act === "bench" && bench && may("report") && (
         <a class="button" href={benchPath(name, bench.worker)}>
