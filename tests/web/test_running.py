@@ -114,6 +114,23 @@ def test_a_key_is_made_granted_and_revoked(window: Open, scene: Scene, study: st
     expect(tablet.get_by_label("Your key")).to_be_visible()
 
 
+def test_an_explanation_closes_however_soon_escape_follows(window: Open, scene: Scene, study: str) -> None:
+    scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + n} for n in range(1, 4)))
+    page = window().sign_in(scene.key, f"/studies/{study}")
+    term = page.get_by_role("button", name="What is meant by “possible improvement”?").first
+    shown = term.evaluate(
+        """async (button) => {
+            button.click();
+            while (button.ariaExpanded !== "true") await Promise.resolve();
+            const escape = new KeyboardEvent("keydown", { key: "Escape", bubbles: true });
+            button.dispatchEvent(escape);
+            return document.querySelectorAll("[role=note]").length;
+        }"""
+    )
+    assert shown == 1
+    expect(page.get_by_role("note")).to_have_count(0)
+
+
 def test_every_term_is_explained_one_tap_away(window: Open, scene: Scene, study: str) -> None:
     scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + n} for n in range(1, 4)))
     page = window(has_touch=True).sign_in(scene.key, f"/studies/{study}")

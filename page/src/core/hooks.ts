@@ -1,6 +1,7 @@
 // Small hooks that several views need.
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "./api.ts";
 
 export interface Fetched<T> {
@@ -96,4 +97,24 @@ export function useTheme(): number {
     };
   }, []);
   return changes;
+}
+
+// Closes what is open when a tap lands outside `box`, or on Escape.
+export function useClosing(open: boolean, box: RefObject<HTMLElement | null>, close: () => void): void {
+  // A layout effect listens from the moment the box is on the screen: Escape may follow the tap at once.
+  useLayoutEffect(() => {
+    if (!open) return;
+    const onTap = (event: Event) => {
+      if (!box.current?.contains(event.target as Node)) close();
+    };
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape") close();
+    };
+    document.addEventListener("pointerdown", onTap);
+    document.addEventListener("keydown", onKey);
+    return () => {
+      document.removeEventListener("pointerdown", onTap);
+      document.removeEventListener("keydown", onKey);
+    };
+  }, [open]);
 }

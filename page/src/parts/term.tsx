@@ -1,27 +1,15 @@
 // A word with its explanation one tap away.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
+import { useClosing } from "../core/hooks.ts";
 import { TERMS, type TermName } from "./terms.ts";
 
 export function Term({ name, children }: { name: TermName; children?: ComponentChildren }) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const box = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    if (!open) return;
-    const away = (event: Event) => {
-      const leaves =
-        event instanceof KeyboardEvent ? event.key === "Escape" : !box.current?.contains(event.target as Node);
-      if (leaves) setOpen(false);
-    };
-    document.addEventListener("pointerdown", away);
-    document.addEventListener("keydown", away);
-    return () => {
-      document.removeEventListener("pointerdown", away);
-      document.removeEventListener("keydown", away);
-    };
-  }, [open]);
+  useClosing(open, box, () => setOpen(false));
   const { title, text } = TERMS[name];
   return (
     <span class="term" ref={box}>

@@ -1,6 +1,6 @@
 // One candidate: conditions, measurements, what is expected and why, its neighbours, and what one can do with it.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { candidatePath, studyPath } from "../../core/address.ts";
 import { get, studyApi } from "../../core/api.ts";
 import { cell, measured, number, outcome, percent, shortTime, withUnit } from "../../core/format.ts";
@@ -63,7 +63,7 @@ export function CandidatePage({ id }: { id: string }) {
 export function CandidateDrawer({ id, onClose }: { id: string; onClose: () => void }) {
   const { name } = useFacts();
   const box = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement as HTMLElement | null;
     box.current?.focus();
     const onKey = (event: KeyboardEvent) => {

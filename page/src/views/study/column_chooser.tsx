@@ -1,6 +1,7 @@
 // Which columns the table shows. Nothing is hidden unless somebody hides it, and how many are hidden is always said.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import { useClosing } from "../../core/hooks.ts";
 import type { Column } from "../../core/types.ts";
 import { Icon } from "../../parts/icon.tsx";
 
@@ -15,20 +16,7 @@ export function ColumnChooser({ columns, hidden, onChange }: ChooserProps) {
   const box = useRef<HTMLDivElement>(null);
   const own = columns.filter((column) => column.role !== "key");
   const away = own.filter((column) => hidden.includes(column.name)).length;
-  useEffect(() => {
-    if (!open) return;
-    const leave = (event: Event) => {
-      const gone =
-        event instanceof KeyboardEvent ? event.key === "Escape" : !box.current?.contains(event.target as Node);
-      if (gone) setOpen(false);
-    };
-    document.addEventListener("pointerdown", leave);
-    document.addEventListener("keydown", leave);
-    return () => {
-      document.removeEventListener("pointerdown", leave);
-      document.removeEventListener("keydown", leave);
-    };
-  }, [open]);
+  useClosing(open, box, () => setOpen(false));
   const turn = (name: string, shown: boolean) =>
     onChange(shown ? hidden.filter((other) => other !== name) : [...hidden, name]);
   return (
