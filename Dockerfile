@@ -14,7 +14,7 @@ COPY client client
 COPY migrations migrations
 COPY app app
 COPY page page
-RUN /opt/build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheels ./client . \
+RUN /opt/build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
     && pip install --no-deps --no-index /wheels/*.whl
 
 FROM python:3.11-slim

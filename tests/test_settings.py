@@ -26,9 +26,35 @@ def test_what_is_documented_is_what_the_code_says() -> None:
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEXTBATCH_PORT", "9000")
-    monkeypatch.setenv("NEXTBATCH_ALLOWED_HOSTS", '["lab.example"]')
     settings = Settings()
-    assert (settings.port, settings.allowed_hosts) == (9000, ("lab.example",))
+    assert settings.port == 9000
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("lab.example.org", ("lab.example.org",)),
+        ("lab.example.org, [::1],", ("lab.example.org", "[::1]")),
+        ("[::1], localhost", ("[::1]", "localhost")),
+        ('["lab.example", "localhost"]', ("lab.example", "localhost")),
+        ("*", ("*",)),
+    ],
+)
+def test_a_list_is_written_with_commas_or_as_json(
+    monkeypatch: pytest.MonkeyPatch, written: str, meant: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("NEXTBATCH_ALLOWED_HOSTS", written)
+    assert Settings().allowed_hosts == meant
+
+
+def test_the_data_of_a_server_in_this_folder_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NEXTBATCH_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert Settings().data != Path("data")
+    (tmp_path / "data").mkdir()
+    assert Settings().data != Path("data")
+    (tmp_path / "data" / "admin.key").touch()
+    assert Settings().data == Path("data")
 
 
 def test_settings_do_not_change() -> None:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.progress import track
 
-from app.cli.printing import console, errors, print_json, spinner
-from app.cli.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
 from nextbatch import Difference, HeadsChecked, Replayed, Verified
+from nextbatch.commands.printing import console, errors, print_json, spinner
+from nextbatch.commands.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
 
 FOUND_SOMETHING = 4
 

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from app.cli.printing import console, errors, file_size, print_json, spinner
-from app.cli.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
 from app.domain.clock import now
-from app.settings import Settings
+from app.settings import Settings, read_settings
+from nextbatch.commands.printing import console, errors, file_size, print_json, spinner
+from nextbatch.commands.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
 from nextbatch.display import plural
 
 Target = Annotated[Path, typer.Argument(help="The file to write; it must not exist.", dir_okay=False)]
@@ -82,7 +82,7 @@ def _back_up(file: Path) -> None:
     with Progress(console=errors, transient=True) as bars:
         bar = bars.add_task("Copying", total=None)
         backups.copy(
-            Settings().database_address, file, lambda done, total: bars.update(bar, completed=done, total=total)
+            read_settings().database_address, file, lambda done, total: bars.update(bar, completed=done, total=total)
         )
     console.print(f"The database is copied to {file} ({file_size(file)}).")
     _anchor(file)
@@ -92,7 +92,7 @@ def restore(file: Source) -> None:
     """Restore a copy as this machine's database, which must not exist (stop the server first)."""
     from app.storage import backup as backups
 
-    settings = Settings()
+    settings = read_settings()
     backups.restore(file, settings.database_address)
     _compare_remembered(settings)
     console.print("The database is restored. `nextbatch serve` upgrades its schema if it is older.")
@@ -105,7 +105,7 @@ def _anchor(file: Path) -> None:
     from app.storage import backup as backups
 
     newest = backups.heads_of(file)
-    signed = sign(open_signer(Settings().signing_key_file), tuple(newest))
+    signed = sign(open_signer(read_settings().signing_key_file), tuple(newest))
     anchored = file.with_name(f"{file.name}.heads.json")
     anchored.write_text(json.dumps(signed.plain(), indent=1) + "\n")
     console.print(f"Its heads are in {anchored}; keep that file elsewhere, for `nextbatch verify --heads`.")

@@ -1,32 +1,46 @@
-"""Commands on this machine's own database. Anyone with access to it can give them; no key is needed."""
+"""This machine's own server: a client of it, and commands on its database, for which no key is needed."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.checking import FOUND_SOMETHING
-from app.cli.printing import console, errors, print_json, table
-from app.cli.remote import AsJson
 from app.domain.access import Actor
-from app.domain.errors import StudyNotFound
-from app.settings import Settings
+from app.domain.errors import StudyNotFound, Unavailable
+from app.settings import Settings, read_settings
+from nextbatch import Client
+from nextbatch.commands.printing import console, errors, print_json, table
+from nextbatch.commands.remote import AsJson
 from nextbatch.display import plural
 
 if TYPE_CHECKING:
     from app.storage.database import Database
 
 
+def connect(key: str | None) -> Client:
+    """A client of the server on this machine, by default with the admin key that `serve` stored here."""
+    settings = read_settings()
+    return Client(f"http://{settings.host}:{settings.port}", key or _admin_key(settings))
+
+
 @contextmanager
-def local_database() -> "Iterator[tuple[Database, Actor]]":
+def local_database() -> Iterator["tuple[Database, Actor]"]:
     """The database, and the operator of this machine as the actor."""
     from app.services.maintenance import must_be_ready
     from app.services.use_cases.access import SERVER
     from app.storage.database import open_database
 
-    database = open_database(Settings().database_address)
+    settings = read_settings()
+    with explaining_silence(settings):
+        database = open_database(settings.database_address)
     try:
+        if database.file is not None and not database.file.file.exists():
+            raise ValueError(
+                f"there is no database at {database.file.file.absolute()}. Start a server there (`nextbatch serve`), "
+                "or say with NEXTBATCH_DATA or NEXTBATCH_DATABASE_URL where it is."
+            )
         must_be_ready(database)
         yield database, Actor(SERVER, "command-line")
     finally:
@@ -71,3 +85,26 @@ def show_audit(
     if not verified.sound:
         errors.print(f"[bold red]Entry {verified.broken_at} was altered or is missing.[/]")
         raise typer.Exit(FOUND_SOMETHING)
+
+
+@contextmanager
+def explaining_silence(settings: Settings) -> Iterator[None]:
+    """Name the database that does not answer, and say why it does not."""
+    try:
+        yield
+    except Unavailable as error:
+        if type(error) is not Unavailable or error.__cause__ is None:
+            raise
+        from sqlalchemy import make_url
+
+        address = make_url(settings.database_address).render_as_string()  # without the password
+        reason = str(getattr(error.__cause__, "orig", error.__cause__)).partition("\n")[0].strip()
+        raise ValueError(
+            f"the database {address} does not answer: {reason.removesuffix('.')}. NEXTBATCH_DATABASE_URL names another."
+        ) from error
+
+
+def _admin_key(settings: Settings) -> str | None:
+    with suppress(OSError):
+        return settings.admin_key_file.read_text().strip()
+    return None

@@ -17,9 +17,10 @@ from urllib.request import Request, urlopen
 import typer
 from rich.console import Console
 
+from app.cli.local import explaining_silence
 from app.domain.access import Actor, Role
 from app.domain.errors import DatabaseBusy
-from app.settings import Settings
+from app.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess as ParentProcess
@@ -52,14 +53,14 @@ def serve(
     from app import logs
     from app.cli.connections import allow_many_files
 
-    settings = _settings(host=host, port=port, workers=workers, data=data)
+    settings = read_settings(host=host, port=port, workers=workers, data=data)
+    port = _usable_port(settings)
     logs.configure(settings.log_format, settings.log_level)
     logs.hear_python()
     database = prepare(settings, accept_loss=accept_loss)
     new_key = retry_while_busy(lambda: first_admin_key(database, settings.admin_key_file))
     retry_while_busy(lambda: tidy(database, settings))
     database.dispose()
-    port = settings.port or _free_port(settings.host)
     _export_settings(settings, port)
     with suppress(OSError):  # standard output may be full or closed
         _announce(settings, port, new_key)
@@ -100,13 +101,13 @@ def _end_with(supervisor: "ParentProcess") -> None:
 
 def migrate_database() -> None:
     """Bring the database to this build's schema."""
-    prepare(Settings()).dispose()
+    prepare(read_settings()).dispose()
     console.print("The database is up to date.")
 
 
 def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server listens on.")] = None) -> None:
     """Exit with 0 if the server on this machine is ready (for containers)."""
-    settings = Settings()
+    settings = read_settings()
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104
     name = settings.allowed_hosts[0] if "*" not in settings.allowed_hosts else host
     request = Request(f"http://{_bracketed(host)}:{port or settings.port}/readyz", headers={"Host": name})
@@ -125,12 +126,14 @@ def prepare(settings: Settings, *, accept_loss: bool = False) -> "Database":
     from app.storage.schema import migrate
 
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    database = retry_while_busy(lambda: open_database(settings.database_address, settings.database_connections))
+    with explaining_silence(settings):
+        database = retry_while_busy(lambda: open_database(settings.database_address, settings.database_connections))
     try:
         retry_while_busy(lambda: must_have_kept_heads(database, settings.heads_file, accept_loss=accept_loss))
         if database.file is not None:
             make_private(database.file.file)
-        retry_while_busy(lambda: migrate(database))
+        with explaining_silence(settings):
+            retry_while_busy(lambda: migrate(database))
     except BaseException:
         database.dispose()
         raise
@@ -184,10 +187,6 @@ def first_admin_key(database: "Database", file: Path) -> str | None:
     return plaintext_key
 
 
-def _settings(**given: object) -> Settings:
-    return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
-
-
 def _export_settings(settings: Settings, port: int) -> None:
     """Pass the command line's settings to the worker processes, through the environment."""
     os.environ["NEXTBATCH_HOST"] = settings.host
@@ -222,9 +221,17 @@ def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _free_port(host: str) -> int:
-    with socket.create_server((host, 0)) as listener:
-        return int(listener.getsockname()[1])
+def _usable_port(settings: Settings) -> int:
+    """The port of the settings, or a free one; refused before anything else happens if another program has it."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        with socket.create_server((settings.host, settings.port), family=family) as listener:
+            return int(listener.getsockname()[1])
+    except OSError as error:
+        where = f"http://{_bracketed(settings.host)}:{settings.port}"
+        raise ValueError(
+            f"cannot listen on {where}: {error.strerror}. Stop the program that does, or choose another with --port."
+        ) from error
 
 
 def _announce(settings: Settings, port: int, new_key: str | None) -> None:

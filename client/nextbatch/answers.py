@@ -144,11 +144,12 @@ class Corrected:
 
 @dataclass(frozen=True)
 class Best:
-    """The measured candidate with the best average value."""
+    """The measured candidate with the best average value, and its conditions."""
 
     key: str
     mean: float
     measurements: int
+    features: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Unpack
+from urllib.parse import quote
 
 from ._connection import SyncConnection, run_sync
 from ._evaluation import Evaluation, Objective
@@ -100,7 +102,11 @@ class Study(Candidates[ConnectionT], Batches[ConnectionT], Observations[Connecti
     @sync_and_async
     async def best(self) -> Best | None:
         """The measured candidate with the best average value; None until something has been measured."""
-        return (await self._summary()).best_observed
+        best = (await self._summary()).best_observed
+        if best is None:
+            return None
+        answer = await self._connection.call("GET", f"{self._path}/candidates/{quote(best.key, safe='')}")
+        return replace(best, features=answer.json()["features"])
 
     @sync_and_async
     async def certificate(self) -> Verdict:

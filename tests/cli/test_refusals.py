@@ -1,5 +1,7 @@
 """What the command refuses, it refuses in one clear line and with exit code 1."""
 
+import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,13 +42,19 @@ def test_a_public_address_without_the_flag(refused: Refused, host: str, tmp_path
 @pytest.mark.parametrize(
     ("setting", "value", "said"),
     [
-        ("PORT", "no", "port"),
-        ("WORKERS", "0", "workers"),
+        ("PORT", "no", "NEXTBATCH_PORT: Input should be a valid integer"),
+        ("WORKERS", "0", "NEXTBATCH_WORKERS: Input should be greater"),
+        ("PRT", "9000", "there is no setting NEXTBATCH_PRT. Do you mean NEXTBATCH_PORT?"),
+        ("XYZ", "1", "there is no setting NEXTBATCH_XYZ. docs/settings.md lists them all."),
         ("FAILPOINTS", '{"before-commit": 1}', "refusing NEXTBATCH_FAILPOINTS"),
-        ("DATABASE_URL", "what", "database_url"),
-        ("DATABASE_URL", "mysql://x/y", "database_url"),
-        ("DATABASE_URL", "postgresql://nobody:secret@127.0.0.1:1/none", "database does not answer"),
-        ("DATABASE_URL", "sqlite:////nowhere/at/all.sqlite3", "database does not answer"),
+        ("DATABASE_URL", "what", "NEXTBATCH_DATABASE_URL: write postgresql://"),
+        ("DATABASE_URL", "mysql://x/y", "NEXTBATCH_DATABASE_URL: write postgresql://"),
+        (
+            "DATABASE_URL",
+            "postgresql://nobody:secret@127.0.0.1:1/none",
+            ":***@127.0.0.1:1/none does not answer: ",
+        ),
+        ("DATABASE_URL", "sqlite:////nowhere/at/all.sqlite3", "sqlite:////nowhere/at/all.sqlite3 does not answer: "),
     ],
 )
 def test_a_setting_that_cannot_work(refused: Refused, setting: str, value: str, said: str) -> None:
@@ -59,5 +67,27 @@ def test_a_healthcheck_without_a_server(refused: Refused) -> None:
     assert "refused" in refused("healthcheck", "--port", "1")
 
 
-def test_keys_of_a_database_that_was_never_migrated(refused: Refused) -> None:
+def test_keys_of_a_database_that_was_never_migrated(refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "nextbatch.sqlite3").touch()
     assert "nextbatch migrate" in refused("keys", "list")
+
+
+def test_a_port_that_another_program_has(refused: Refused, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = refused("serve", "--port", str(port))
+    assert f"cannot listen on http://127.0.0.1:{port}" in said
+    assert "--port" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_is_not_where_the_command_looks(refused: Refused, tmp_path: Path) -> None:
+    said = refused("keys", "list")
+    assert f"no database at {tmp_path / 'nextbatch.sqlite3'}" in said
+    assert "NEXTBATCH_DATA" in said
+
+
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)
+def test_a_database_that_was_never_created(refused: Refused, address: str) -> None:
+    said = refused("migrate", NEXTBATCH_DATABASE_URL=re.sub(r"/test_\w+", "/nowhere", address))
+    assert 'database "nowhere" does not exist' in said

@@ -89,6 +89,26 @@ def test_one_result_is_reported_by_suggestion_or_key(run: Run, study: Study[Sync
     assert "failed" in run("report", study.name, asked[1]["suggestion"], "--failed", "vial broke").stdout
 
 
+def test_results_are_listed_corrected_and_taken_back(run: Run, study: Study[SyncConnection]) -> None:
+    run("report", study.name, "R1", 0.5)
+    run("report", study.name, "R2", 0.7)
+    listed = run("results", study.name).stdout
+    assert [line.split()[:3] for line in listed.splitlines()[1:]] == [["1", "R1", "0.5"], ["2", "R2", "0.7"]]
+    [only] = read_json(run("results", study.name, "--candidate", "R2", "--json"))
+    assert (only["key"], only["value"]) == ("R2", 0.7)
+
+    assert "Result 1 is corrected." in run("correct", study.name, 1, 0.6, "--reason", "typing error").stdout
+    assert "Result 1 is corrected." in run("correct", study.name, 1, "yield=0.65", "--reason", "by name").stdout
+    taken = read_json(run("retract", study.name, 2, "--reason", "wrong vial", "--json"))
+    assert taken["observation"]["reason"] == "wrong vial"
+    assert [(result.value, result.state) for result in study.observations()] == [(0.65, "recorded"), (0.7, "retracted")]
+
+
+@pytest.mark.parametrize("value", [["high"], ["1", "2"], ["1", "yield=2"], ["yield=1", "yield=2"], ["=1", "2"], [""]])
+def test_a_correction_that_is_no_value_is_wrong_usage(run: Run, value: list[str]) -> None:
+    run("correct", "any", 1, *value, "--reason", "x", code=2)
+
+
 @pytest.mark.parametrize(
     "arguments", [[], ["B3-S1"], ["B3-S1", "0.8", "--sheet", "x.csv"], ["B3-S1", "0.8", "--failed", "no"]]
 )

@@ -1,12 +1,17 @@
 """The client alone, in an environment of its own."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 import venv
 from pathlib import Path
 
 import pytest
+
+from nextbatch import __version__
+from tests.live import Live
 
 CLIENT = Path(__file__).parents[2] / "client"
 NEEDS_OF_HTTPX = {"httpx", "httpcore", "h11", "anyio", "certifi", "idna", "sniffio", "typing_extensions"}
@@ -52,3 +57,43 @@ def test_the_client_is_typed_and_says_what_is_public(python: Path) -> None:
     import nextbatch  # noqa: PLC0415
 
     assert all(hasattr(nextbatch, name) for name in nextbatch.__all__)
+
+
+def test_the_command_says_what_it_needs(python: Path) -> None:
+    done = subprocess.run([python.with_name("nextbatch"), "status", "x"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "nextbatch: the command needs more than the library. Install it: pip install 'nextbatch[cli]'"
+    ]
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `nextbatch` command in an environment without the server."""
+    folder = tmp_path_factory.mktemp("bench")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    uv = Path(sys.executable).with_name("uv")
+    subprocess.run([uv, "pip", "install", "--quiet", "--python", python, f"{CLIENT}[cli]"], check=True)
+    return folder / "bin" / "nextbatch"
+
+
+def test_a_technician_works_without_a_server_installed(bench: Path, server: Live, tmp_path: Path) -> None:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("NEXTBATCH_")}
+
+    def run_command(*arguments: str) -> str:
+        environment = clean | {"NEXTBATCH_URL": server.url, "NEXTBATCH_KEY": server.key, "COLUMNS": "200"}
+        done = subprocess.run([bench, *arguments], capture_output=True, text=True, env=environment, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    (tmp_path / "list.csv").write_text("key,heat\nA1,20\nA2,40\nA3,60\n")
+    run_command("create", "bench", "--objective", "yield")
+    run_command("upload", "bench", str(tmp_path / "list.csv"))
+    assert "Batch 1 for default: 2 measurements." in run_command("ask", "bench", "--min-size", "2", "--max-size", "2")
+    run_command("report", "bench", "A1", "0.8")
+    assert re.search(r"1 +A1 +0\.8 ", run_command("results", "bench"))
+    assert "Result 1 is corrected." in run_command("correct", "bench", "1", "0.9", "--reason", "typing error")
+    assert "0.9" in run_command("status", "bench")
+    assert "serve" not in run_command("--help")
+    assert run_command("--version") == f"nextbatch {__version__}\n"

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pandas as pd
 import pytest
 
-from nextbatch import Conflict, InvalidInput
+from nextbatch import Best, Conflict, InvalidInput
 from tests.client.conftest import ROWS
 
 
@@ -113,7 +113,7 @@ def test_how_it_stands(study: Any) -> None:
     assert study.best() is None
     assert study.certificate().certificate is None
     study.report([{"key": "A1", "value": 0.4}, {"key": "A2", "value": 0.9}])
-    assert study.best().key == "A2"
+    assert study.best() == Best("A2", 0.9, 1, {"temperature": 80.0, "solvent": "THF"})
     assert study.summary().counts.observations == 2
     assert study.summary(as_of=1).counts.observations == 0
     assert study.certificate().certificate.regret_bound >= 0

@@ -59,8 +59,10 @@ def test_the_curl_lines_work_as_printed(server: Server) -> None:
 def test_the_python_example_works_as_printed_in_ten_lines(server: Server) -> None:
     code = example("python")
     assert len([line for line in code.splitlines() if line]) <= 10
-    printed = run([sys.executable, "-W", "ignore::ResourceWarning", "-"], code, server)
-    assert "mean=80.0" in printed  # the best there is, found among 18 in 12 measurements
+    for _ in range(2):  # a second run goes on where the first one ended
+        printed = run([sys.executable, "-W", "ignore::ResourceWarning", "-"], code, server)
+        assert "mean=80.0" in printed  # the best there is, found among 34 in 12 measurements
+        assert "'heat': 70.0" in printed
 
 
 def test_every_link_leads_somewhere() -> None:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Both wheels, built as the Dockerfile builds them."""
+    """The client's wheel and the server's, built as the Dockerfile builds the latter."""
     folder = tmp_path_factory.mktemp("wheels")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     build = [*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder, "./client", "."]
@@ -24,10 +24,9 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def installed(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheels unpacked, as an installer would, far from the checkout."""
+    """The server's wheel unpacked, as an installer would, far from the checkout; it brings the client along."""
     folder = tmp_path_factory.mktemp("site")
-    for wheel in wheels:
-        zipfile.ZipFile(wheel).extractall(folder)
+    zipfile.ZipFile(wheels[1]).extractall(folder)
     return folder
 
 
@@ -62,7 +61,8 @@ def test_each_wheel_has_the_licence(wheels: list[Path]) -> None:
 def test_the_servers_wheel_has_its_migrations_and_its_page_and_nothing_of_the_tests(wheels: list[Path]) -> None:
     names = zipfile.ZipFile(wheels[1]).namelist()
     assert {"app/migrations/env.py", "app/migrations/versions/0001_first_tables.py", "app/web/index.html"} <= set(names)
-    assert {name.split("/")[0] for name in names} == {"app", next(n for n in names if "dist-info" in n).split("/")[0]}
+    metadata = next(name for name in names if "dist-info" in name).split("/")[0]
+    assert {name.split("/")[0] for name in names} == {"app", "nextbatch", metadata}
 
 
 def test_the_servers_wheel_has_the_built_page_and_nothing_of_the_tools_that_built_it(wheels: list[Path]) -> None:
@@ -75,7 +75,14 @@ def test_the_clients_wheel_needs_httpx_alone(wheels: list[Path]) -> None:
     archive = zipfile.ZipFile(wheels[0])
     metadata = next(archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA"))
     needs = [line for line in metadata.splitlines() if line.startswith("Requires-Dist")]
-    assert [need.split()[1].split(">")[0] for need in needs] == ["httpx"]
+    assert [need.split()[1].split(">")[0] for need in needs if "extra ==" not in need] == ["httpx"]
+
+
+def test_the_servers_wheel_needs_nothing_of_ours_from_an_index(wheels: list[Path]) -> None:
+    archive = zipfile.ZipFile(wheels[1])
+    metadata = next(archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA"))
+    assert "Requires-Dist: fastapi" in metadata
+    assert "Requires-Dist: nextbatch" not in metadata
 
 
 def test_the_installed_server_migrates_a_database(installed: Path, tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from rich.live import Live
 from app.cli.demo.reaction import Reaction
 from app.cli.demo.screen import Screen
 from app.cli.demo.server import temporary_server
-from app.cli.printing import console, spinner
-from app.cli.remote import KeyOption, Url
 from nextbatch import Batch, Client, Objective, Study, SyncConnection
+from nextbatch.commands.printing import console, spinner
+from nextbatch.commands.remote import KeyOption, Url
 
 NAME = "demo-reactions"
 BENCH = 8  # measurements that the simulated technician can do at once

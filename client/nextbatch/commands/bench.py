@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from app.cli.printing import batch_table, console, errors, print_json, print_warnings, spinner, table
-from app.cli.remote import AsJson, KeyOption, StudyName, Url, open_study
-from nextbatch import InvalidInput, Reported, Suggestion
-from nextbatch.display import plural
+from .. import InvalidInput, Reported, Suggestion
+from ..display import plural
+from .printing import batch_table, console, errors, print_json, print_warnings, spinner, table
+from .remote import AsJson, KeyOption, StudyName, Url, open_study
 
 Sheet = Annotated[Path | None, typer.Option("--sheet", help="A CSV or .xlsx file.", dir_okay=False, show_default=False)]
 

@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from nextbatch import Batch, Finding
-from nextbatch.display import plural
+from .. import Batch, Finding
+from ..display import plural
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.printing import console, file_size, print_json, print_warnings, spinner, table
-from app.cli.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
-from nextbatch import StudyDetails
-from nextbatch.display import plural
+from .. import StudyDetails
+from ..display import plural
+from .printing import console, file_size, print_json, print_warnings, spinner, table
+from .remote import AsJson, KeyOption, StudyName, Url, connect, open_study
 
 
 def list_studies(url: Url = None, key: KeyOption = None, as_json: AsJson = False) -> None:
