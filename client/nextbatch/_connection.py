@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -18,8 +19,12 @@ from uuid import uuid4
 
 import httpx
 
+from ._json import must_be_finite
 from ._retries import RETRIED_STATUSES, Retries, is_permanent
 from .errors import Unreachable, problem_of
+
+log = logging.getLogger("nextbatch")
+WORTH_SAYING = 1.5  # seconds
 
 T = TypeVar("T")
 Job = Callable[[Any], Coroutine[Any, Any, None]]
@@ -31,7 +36,7 @@ class Connection(ABC):
     http: httpx.Client | httpx.AsyncClient
 
     def __init__(self, url: str, key: str | None, timeout: httpx.Timeout, retries: Retries) -> None:
-        self.url = url.rstrip("/")
+        self.url = url.rstrip("/").removesuffix("/v1")
         self.timeout = timeout
         self.retries = retries
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -45,6 +50,7 @@ class Connection(ABC):
 
         `extra_seconds` is how long the server may compute beyond the usual time-out; `options` are those of httpx.
         """
+        must_be_finite(options.get("json"))
         headers = {**self._headers, **options.pop("headers", {})}
         if method != "GET":
             headers.setdefault("Idempotency-Key", uuid4().hex)
@@ -67,15 +73,22 @@ class Connection(ABC):
             except httpx.TransportError as error:
                 if pause is None or is_permanent(error):
                     raise Unreachable(f"No answer from {self.url}: {error or type(error).__name__}") from error
-                await self.sleep(pause)
+                await self._wait(pause, f"no answer from {self.url}")
                 continue
             if response.is_success:
                 return response
             await self.read(response)
             if pause is None or response.status_code not in RETRIED_STATUSES:
                 raise problem_of(response)
-            await self.sleep(max(pause, self.retries.retry_after(response)))
+            reason = f"{self.url} answered {response.status_code}"
+            await self._wait(max(pause, self.retries.retry_after(response)), reason)
         raise AssertionError("the last attempt returns or raises")
+
+    async def _wait(self, seconds: float, reason: str) -> None:
+        """Wait before another attempt, and say so: Python prints the warnings of a library that has no handler."""
+        if seconds >= WORTH_SAYING:
+            log.warning("%s; trying again in %.0f s", reason, seconds)
+        await self.sleep(seconds)
 
     @abstractmethod
     async def send_once(self, request: httpx.Request, *, stream: bool) -> httpx.Response: ...

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 
 from .answers import Candidate
 
+KEY_COLUMNS = {"key", "candidate", "suggestion"}
+
 Frame: TypeAlias = Any
 """A pandas frame if pandas is installed, else a polars frame."""
 
@@ -19,11 +21,21 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "write_csv") or hasattr(data, "to_csv")
 
 
-def frame_csv(frame: Any) -> bytes:
-    """A pandas or polars frame as CSV. A pandas index is a column if it has a name."""
+def frame_csv(frame: Any, key: str | None = None) -> bytes:
+    """A pandas or polars frame as CSV. Labels in a pandas index are the keys, unless another column has them."""
     if hasattr(frame, "write_csv"):
         return str(frame.write_csv()).encode()
-    return str(frame.to_csv(index=frame.index.name is not None)).encode()
+    index = frame.index
+    named = all(name is not None for name in index.names)
+    labelled = index.nlevels == 1 and (named or type(index).__name__ != "RangeIndex")
+    if labelled and key is None and not KEY_COLUMNS & set(frame.columns):
+        return str(frame.to_csv(index_label="key")).encode()
+    return str(frame.to_csv(index=named)).encode()
+
+
+def frame_texts(frame: Any) -> list[str]:
+    """The columns of a frame that hold texts."""
+    return [str(name) for name in frame.columns if any(isinstance(value, str) for value in frame[name])]
 
 
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:

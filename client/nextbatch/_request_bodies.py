@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ._frames import frame_csv, is_frame, rows_csv
+from ._frames import frame_csv, frame_texts, is_frame, rows_csv
 from ._npy import npy_bytes
 
 # Larger tables go as CSV: a third of the size, and the server accepts more of it.
@@ -34,7 +34,9 @@ _MEDIA_TYPES = {
 }
 
 
-def candidates_body(data: Table, keys: Sequence[object] | None, parameters: Mapping[str, Any] | None) -> Body:
+def candidates_body(
+    data: Table, keys: Sequence[object] | None, parameters: Mapping[str, Any] | None, key: str | None = None
+) -> Body:
     """The body that uploads `data`, or the space that `parameters` describe."""
     if (data is None) == (parameters is None):
         raise TypeError("pass either the candidates or parameters=")
@@ -43,17 +45,20 @@ def candidates_body(data: Table, keys: Sequence[object] | None, parameters: Mapp
     if isinstance(data, str | os.PathLike):
         return _file(Path(data), keys)
     if is_frame(data):
-        return _content("text/csv", frame_csv(data))
+        return _content("text/csv", frame_csv(data, key))
     if _is_rows(data):
         return {"json": {"candidates": data}} if _is_small(data) else _content("text/csv", rows_csv(data))
     return _array(npy_bytes(data), keys)
 
 
 def text_columns(data: Table, key: str | None) -> list[str]:
-    """The columns to declare as text, because CSV cannot tell "7" from 7. Only rows that go as CSV have any."""
-    if not _is_rows(data) or _is_small(data):
+    """The columns of texts in what goes as CSV, which cannot tell "7" from 7: they are declared."""
+    if data is not None and is_frame(data):
+        texts = set(frame_texts(data))
+    elif _is_rows(data) and not _is_small(data):
+        texts = {name for row in data for name, value in row.items() if isinstance(value, str)}
+    else:
         return []
-    texts = {name for row in data for name, value in row.items() if isinstance(value, str)}
     return sorted(texts - {key or "key"})
 
 

@@ -96,7 +96,7 @@ class Suggestion(Handle[ConnectionT]):
 
 
 class Batch(Handle[ConnectionT], Generic[ConnectionT]):
-    """The suggestions of one ask. Iterate over it, or get a suggestion by its candidate's key."""
+    """The suggestions of one ask: iterate over it, or get one by its position (`batch[0]`) or its candidate's key."""
 
     def __init__(self, connection: ConnectionT, path: str, document: Mapping[str, Any]) -> None:
         super().__init__(connection)
@@ -122,7 +122,9 @@ class Batch(Handle[ConnectionT], Generic[ConnectionT]):
     def __len__(self) -> int:
         return len(self.suggestions)
 
-    def __getitem__(self, key: str) -> Suggestion[ConnectionT]:
+    def __getitem__(self, key: str | int) -> Suggestion[ConnectionT]:
+        if isinstance(key, int):
+            return self.suggestions[key]
         for suggestion in self.suggestions:
             if key in (suggestion.key, suggestion.id):
                 return suggestion
@@ -138,7 +140,7 @@ class Batch(Handle[ConnectionT], Generic[ConnectionT]):
         return batch_html(self)
 
     @sync_and_async
-    async def report(self, values: Mapping[str, Measured], *, implausible: Implausible = "accept") -> Reported:
+    async def report(self, values: Mapping[Any, Measured], *, implausible: Implausible = "accept") -> Reported:
         """Report several at once, by key: what `Suggestion.report` takes. All or nothing.
 
         With `implausible="refuse"`, a value far from all earlier ones raises InvalidInput and nothing is stored.
@@ -147,7 +149,7 @@ class Batch(Handle[ConnectionT], Generic[ConnectionT]):
         >>> batch.report({suggestion.key: [0.7] * suggestion.replicates for suggestion in batch}).stored
         True
         """
-        reports = [{"suggestion": self[key].id, **_measured(value)} for key, value in values.items()]
+        reports = [{"suggestion": self[str(key)].id, **_measured(value)} for key, value in values.items()]
         body, params = {"observations": reports}, {"implausible": implausible}
         answer = await self._connection.call("POST", f"{self._path}/observations", params=params, json=body)
         return parse(Reported, answer.json())

@@ -52,7 +52,7 @@ class Finding:
     def __str__(self) -> str:
         row = f"row {self.row}" if self.row is not None else None
         column = f"column {self.column}" if self.column else None
-        place = ", ".join(part for part in (row, column, self.pointer) if part)
+        place = ", ".join(part for part in (row, column, _as_python(self.pointer)) if part)
         return f"{place}: {self.message}" if place else self.message
 
 
@@ -141,6 +141,14 @@ def problem_of(response: httpx.Response) -> Problem:
     return kind(
         status, document if isinstance(document, dict) else {"request_id": response.headers.get("x-request-id")}
     )
+
+
+def _as_python(pointer: str | None) -> str | None:
+    """`/objectives/0/name` as one writes it in Python: `objectives[0].name`."""
+    if pointer is None or not pointer.startswith("/"):
+        return pointer
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+    return "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts).removeprefix(".")
 
 
 def _finding(entry: Mapping[str, Any]) -> Finding:

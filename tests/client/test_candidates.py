@@ -27,6 +27,34 @@ def test_a_data_frame_is_uploaded(empty: Any, frame: Any) -> None:
     assert empty.candidate("A2").features == {"temperature": 80.0, "solvent": "THF"}
 
 
+NUMBERED = {"heat": [20.0, 30.0], "lot": ["007", "8"]}
+
+
+@pytest.mark.parametrize(
+    ("frame", "keys"),
+    [
+        (pd.DataFrame(NUMBERED), ["1", "2"]),
+        (pd.DataFrame(NUMBERED, index=["a", "b"]), ["a", "b"]),
+        (pd.DataFrame(NUMBERED, index=pd.Index([7, 8], name="reaction")), ["7", "8"]),
+        (pd.DataFrame(NUMBERED | {"key": ["x", "y"]}, index=["a", "b"]), ["x", "y"]),
+    ],
+)
+def test_the_labels_of_a_pandas_frame_are_the_keys_and_its_texts_stay_texts(
+    empty: Any, frame: pd.DataFrame, keys: list[str]
+) -> None:
+    empty.upload(frame)
+    assert [candidate.key for candidate in empty.candidates()] == keys
+    assert empty.candidate(keys[0]).features == {"heat": 20.0, "lot": "007"}
+    if keys == ["7", "8"]:  # compared as text
+        assert empty.candidate(7) == empty.candidate("7")
+        assert empty.switch_off(7, "broken").switched == 1
+
+
+def test_results_in_a_pandas_frame_are_matched_by_its_labels(study: Any) -> None:
+    assert study.report(pd.DataFrame({"value": [0.1, 0.2]}, index=["A3", "A1"])).recorded == 2
+    assert [(result.key, result.value) for result in study.observations()] == [("A3", 0.1), ("A1", 0.2)]
+
+
 @pytest.mark.parametrize("matrix", [np.arange(6.0).reshape(3, 2), [[0, 1], [2, 3], [4, 5]]])
 def test_a_matrix_is_uploaded_with_keys_and_columns(empty: Any, matrix: Any) -> None:
     assert empty.upload(matrix, keys=["a", "b", "c"], columns=["heat", "pressure"]).added == 3
@@ -142,6 +170,9 @@ def test_candidates_come_with_what_the_model_believes(study: Any) -> None:
 
 
 def test_a_candidate_is_switched_off_and_on(study: Any) -> None:
-    assert study.switch_off("A1", "out of stock").reason == "out of stock"
-    assert [candidate.key for candidate in study.candidates(available=False)] == ["A1"]
-    assert study.switch_on("A1").available
+    assert study.switch_off("A1", "out of stock").switched == 1
+    assert study.candidate("A1").reason == "out of stock"
+    assert study.switch_off(["A2", "A3"], "too slow").switched == 2
+    assert [candidate.key for candidate in study.candidates(available=False)] == ["A1", "A2", "A3"]
+    assert study.switch_on(("A1", "A2")).switched == 2
+    assert [candidate.key for candidate in study.candidates(available=False)] == ["A3"]

@@ -9,6 +9,7 @@ import pytest
 from nextbatch import (
     Client,
     Conflict,
+    Finding,
     Forbidden,
     InvalidInput,
     NextbatchError,
@@ -60,7 +61,7 @@ def test_an_exception_carries_what_the_server_said() -> None:
     problem = problem_of(httpx.Response(422, json=document))
     assert (problem.code, problem.request_id, problem.facts) == ("invalid-input", "abc", {"total": 12})
     assert problem.errors[0].pointer == "/reason"
-    assert "/reason: Say why." in str(problem)
+    assert "\n  reason: Say why." in str(problem)
     assert "2 more" in str(problem)
     assert str(pickle.loads(pickle.dumps(problem))) == str(problem)  # noqa: S301
 
@@ -114,3 +115,16 @@ STUDY = {
     "columns": [],
     "something": "that a newer server says",
 }
+
+
+@pytest.mark.parametrize(
+    ("pointer", "shown"),
+    [
+        ("/max_batch", "max_batch"),
+        ("/objectives/0/name", "objectives[0].name"),
+        ("/values/a~1b", "values.a/b"),
+        ("path study", "path study"),
+    ],
+)
+def test_a_place_is_shown_as_python_writes_it(pointer: str, shown: str) -> None:
+    assert str(Finding("c", "Wrong.", pointer=pointer)) == f"{shown}: Wrong."

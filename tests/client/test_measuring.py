@@ -104,7 +104,8 @@ def test_a_value_is_corrected_and_retracted_with_a_reason(study: Any) -> None:
     with pytest.raises(Conflict) as refused:
         study.correct(first, 0.46, "did not look")
     assert refused.value.code == "precondition-failed"
-    assert study.retract(second.observation, "wrong vial").observation.state == "retracted"
+    [taken_back] = study.retract(second.observation, "wrong vial")
+    assert taken_back.observation.state == "retracted"
     assert len(study.observations(versions="all")) == 4
     assert list(study.observations(as_frame=True)["state"]) == ["recorded", "retracted"]
 
@@ -174,3 +175,29 @@ def test_several_quantities_are_reported_by_name_and_make_a_front(client: Any) -
     assert study.summary().front.possible == front.possible
     corrected = study.correct(1, {"price": 3.0}, "wrong invoice").observation
     assert corrected.values["price"]["value"] == 3.0
+
+
+def test_several_results_are_taken_back_at_once(study: Any) -> None:
+    study.report([{"key": f"A{number}", "value": 0.1 * number} for number in (1, 2, 3)])
+    first, second, _ = study.observations()
+    study.retract([first, second.observation], "wrong plate")
+    assert [result.state for result in study.observations()] == ["retracted", "retracted", "recorded"]
+
+
+def test_a_suggestion_is_found_by_its_position_or_key(study: Any) -> None:
+    batch = study.ask(worker="bench-1", min_size=2, max_size=2)
+    assert batch[0].id == "B1-S1"
+    assert batch[-1].id == batch[batch.suggestions[1].key].id == "B1-S2"
+    with pytest.raises(IndexError):
+        batch[2]
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_value_that_is_not_a_number_is_refused_with_its_place(study: Any, number: float) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        study.report([{"key": "A1", "value": 0.5}, {"key": "A2", "value": number}])
+    [finding] = refused.value.errors
+    assert (refused.value.code, finding.pointer) == ("not-finite", "/observations/1/value")
+    with pytest.raises(InvalidInput, match="not a finite number"):
+        study.ask(worker="bench-2", max_size=1)[0].report(number)
+    assert study.observations() == []

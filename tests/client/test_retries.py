@@ -89,6 +89,23 @@ def test_what_stays_broken_is_said_in_the_end() -> None:
     assert given_up.value.code == "http-503"
 
 
+@pytest.mark.parametrize(("retry_after", "said"), [("2", ["answered 503; trying again in 2 s"]), ("0", [])])
+def test_a_wait_that_a_person_notices_is_announced(
+    server: Live, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, retry_after: str, said: list[str]
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    transport = Faulty(answering(503, retry_after=retry_after))
+    with Client(server.url, server.key, retries=AT_ONCE, transport=transport) as client:
+        client.studies()
+    assert [record.getMessage().removeprefix(f"{server.url} ") for record in caplog.records] == said
+
+
+@pytest.mark.parametrize("ending", ["", "/", "/v1", "/v1/"])
+def test_an_address_may_end_in_the_version(server: Live, ending: str) -> None:
+    with Client(server.url + ending, server.key) as client:
+        assert client.me().role == "admin"
+
+
 def test_a_wrong_address_is_not_tried_again() -> None:
     with Client("ftp://127.0.0.1", retries=Retries(first_pause=1e6)) as client, pytest.raises(Unreachable):
         client.studies()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -44,7 +44,7 @@ class Candidates(StudyBase[ConnectionT]):
         params: dict[str, Any] = {"key": key, "attribute": list(attributes), "text": texts, "column": list(columns)}
         if replace:
             params["replace"] = "true"
-        return await self._send_candidates("PUT", candidates_body(data, keys, parameters), params, dry_run)
+        return await self._send_candidates("PUT", candidates_body(data, keys, parameters, key), params, dry_run)
 
     @sync_and_async
     async def append(
@@ -111,20 +111,20 @@ class Candidates(StudyBase[ConnectionT]):
                 return rows
 
     @sync_and_async
-    async def candidate(self, key: str) -> Candidate:
+    async def candidate(self, key: object) -> Candidate:
         """A candidate by its key."""
-        answer = await self._connection.call("GET", f"{self._path}/candidates/{quote(key, safe='')}")
+        answer = await self._connection.call("GET", f"{self._path}/candidates/{quote(str(key), safe='')}")
         return parse(Candidate, answer.json())
 
     @sync_and_async
-    async def switch_off(self, key: str, reason: str) -> Candidate:
-        """Mark a candidate as unavailable, with a reason; it is no longer suggested."""
-        return await self._switch(key, {"available": False, "reason": reason})
+    async def switch_off(self, key: object, reason: str) -> Switched:
+        """Mark a candidate, or a list of them, as unavailable, with a reason; they are no longer suggested."""
+        return await self._switch(_listed(key), available=False, reason=reason)
 
     @sync_and_async
-    async def switch_on(self, key: str) -> Candidate:
-        """Mark a candidate as available again."""
-        return await self._switch(key, {"available": True})
+    async def switch_on(self, key: object) -> Switched:
+        """Mark a candidate, or a list of them, as available again."""
+        return await self._switch(_listed(key), available=True)
 
     @sync_and_async
     async def switch(
@@ -140,16 +140,28 @@ class Candidates(StudyBase[ConnectionT]):
         >>> study.switch(where="solvent = THF", available=False, reason="out of stock").switched
         1
         """
-        chosen = {"keys": None if keys is None else list(keys), "where": [where] if isinstance(where, str) else where}
+        return await self._switch(keys, where, available=available, reason=reason)
+
+    async def _switch(
+        self,
+        keys: Sequence[object] | None = None,
+        where: str | Sequence[str] | None = None,
+        *,
+        available: bool,
+        reason: str | None = None,
+    ) -> Switched:
+        listed = None if keys is None else [str(key) for key in keys]
+        chosen = {"keys": listed, "where": [where] if isinstance(where, str) else where}
         body = {name: value for name, value in chosen.items() if value is not None}
         answer = await self._connection.call(
             "PATCH", f"{self._path}/candidates", json={**body, "available": available, "reason": reason}
         )
         return parse(Switched, answer.json())
 
-    async def _switch(self, key: str, change: Mapping[str, Any]) -> Candidate:
-        answer = await self._connection.call("PATCH", f"{self._path}/candidates/{quote(key, safe='')}", json=change)
-        return parse(Candidate, answer.json())
+
+def _listed(key: object) -> list[object]:
+    """One key or many, as a list."""
+    return [key] if isinstance(key, str) or not isinstance(key, Iterable) else list(key)
 
 
 def _rows_of(page: Mapping[str, Any]) -> list[dict[str, Any]]:

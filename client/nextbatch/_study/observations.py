@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from .._frames import Frame, frame_of, observation_row
@@ -69,9 +69,12 @@ class Observations(StudyBase[ConnectionT]):
         return await self._amend(observation, "corrections", {**changed, "reason": reason})
 
     @sync_and_async
-    async def retract(self, observation: int | Observation, reason: str) -> Corrected:
-        """Retract a value, with a reason; it is kept but no longer counts."""
-        return await self._amend(observation, "retraction", {"reason": reason})
+    async def retract(
+        self, observation: int | Observation | Sequence[int | Observation], reason: str
+    ) -> tuple[Corrected, ...]:
+        """Retract a value, or a list of them one by one, with a reason; they are kept but no longer count."""
+        chosen = observation if isinstance(observation, Sequence) else [observation]
+        return tuple([await self._amend(result, "retraction", {"reason": reason}) for result in chosen])
 
     @sync_and_async
     async def retract_upload(self, upload: int | Reported, reason: str) -> tuple[int, ...]:

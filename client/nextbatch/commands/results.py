@@ -56,7 +56,7 @@ def retract(
 ) -> None:
     """Take a result back: it is kept, but it no longer counts."""
     with open_study(study, url, key) as opened:
-        retracted = opened.retract(number, reason)
+        [retracted] = opened.retract(number, reason)
     _show(retracted, number, "taken back", as_json=as_json)
 
 
