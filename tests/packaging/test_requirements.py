@@ -40,8 +40,9 @@ def test_every_requirement_is_pinned_and_hashed(name: str) -> None:
     assert [line for line in text.splitlines() if not re.match(r"\S+==\S+.*--hash=sha256:[0-9a-f]{64}", line)] == []
 
 
-def test_the_libraries_and_tools_of_the_page_are_pinned_and_hashed_and_name_no_registry() -> None:
-    lock = json.loads((ROOT / "page/package-lock.json").read_text())
+@pytest.mark.parametrize("folder", ["page", "tests/openapi"])
+def test_what_comes_from_npm_is_pinned_and_hashed_and_names_no_registry(folder: str) -> None:
+    lock = json.loads((ROOT / folder / "package-lock.json").read_text())
     packages = {name: package for name, package in lock["packages"].items() if name}
     assert packages
     assert [name for name, package in packages.items() if not package["integrity"].startswith("sha512-")] == []

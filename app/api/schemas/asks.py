@@ -20,6 +20,9 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+Lines = Annotated[list[Line], BeforeValidator(_as_list)]
+
+
 def _as_inclusions(value: object) -> object:
     """A key alone is one measurement of that candidate."""
     return [{"key": item} if isinstance(item, str) else item for item in value] if isinstance(value, list) else value
@@ -31,7 +34,7 @@ class InclusionIn(Request):
 
 
 class CompositionIn(Request):
-    same: Annotated[list[Line], BeforeValidator(_as_list), Field(max_length=limits.MOST_TERMS)] = Field(
+    same: Annotated[Lines, Field(max_length=limits.MOST_TERMS)] = Field(
         default=[], description="Columns that have one value in the whole batch.", examples=[["temperature"]]
     )
     at_most: dict[Line, Size] = Field(
@@ -47,13 +50,15 @@ class AskIn(Request):
     worker: Name = Field(default="default", description="Who asks: a bench, a robot, a script.", examples=["bench-2"])
     min_size: Size | None = Field(default=None, description="Fewest measurements to suggest.")
     max_size: Size | None = Field(default=None, description="Most measurements to suggest.", examples=[8])
-    where: Annotated[list[Line], BeforeValidator(_as_list), Field(max_length=limits.MOST_CONDITIONS)] = Field(
+    where: Annotated[Lines, Field(max_length=limits.MOST_CONDITIONS)] = Field(
         default=[],
         description="Conditions that every chosen candidate meets.",
         examples=[["temperature >= 80", "solvent in (DMF, THF)"]],
     )
     include: Annotated[list[InclusionIn], BeforeValidator(_as_inclusions), Field(max_length=limits.MOST_NAMED)] = Field(
-        default=[], description="Candidates that are in the batch in any case.", examples=[["A7"]]
+        default=[],
+        description="Candidates that are in the batch in any case; a key alone is one measurement.",
+        examples=[[{"key": "A7", "replicates": 2}]],
     )
     exclude: Annotated[list[KeyIn], Field(max_length=limits.MOST_NAMED)] = Field(
         default=[], description="Candidates that are not in the batch."
