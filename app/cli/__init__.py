@@ -12,7 +12,7 @@ from nextbatch.commands.remote import know_local_server
 
 SERVER_PANEL = "This machine's server"
 
-know_local_server(local.connect)
+know_local_server(local.find_local_server)
 command = make_command("nextbatch-server")
 add_panel(
     command,

@@ -10,7 +10,6 @@ from app.cli.checking import FOUND_SOMETHING
 from app.domain.access import Actor
 from app.domain.errors import StudyNotFound, Unavailable
 from app.settings import Settings, read_settings
-from nextbatch import Client
 from nextbatch.commands.printing import console, errors, print_json, table
 from nextbatch.commands.remote import AsJson
 from nextbatch.display import plural
@@ -19,10 +18,12 @@ if TYPE_CHECKING:
     from app.storage.database import Database
 
 
-def connect(key: str | None) -> Client:
-    """A client of the server on this machine, by default with the admin key that `serve` stored here."""
+def find_local_server() -> tuple[str, str | None]:
+    """The address of the server on this machine, and the admin key that `serve` stored here."""
     settings = read_settings()
-    return Client(f"http://{settings.host}:{settings.port}", key or _admin_key(settings))
+    with suppress(OSError):
+        return f"http://{settings.host}:{settings.port}", settings.admin_key_file.read_text().strip()
+    return f"http://{settings.host}:{settings.port}", None
 
 
 @contextmanager
@@ -102,9 +103,3 @@ def explaining_silence(settings: Settings) -> Iterator[None]:
         raise ValueError(
             f"the database {address} does not answer: {reason.removesuffix('.')}. NEXTBATCH_DATABASE_URL names another."
         ) from error
-
-
-def _admin_key(settings: Settings) -> str | None:
-    with suppress(OSError):
-        return settings.admin_key_file.read_text().strip()
-    return None

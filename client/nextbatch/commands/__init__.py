@@ -31,6 +31,7 @@ BENCH: dict[str, Callable[..., None]] = {
     "results": results.list_results,
     "correct": results.correct,
     "retract": results.retract,
+    "mcp": bench.serve_mcp,
 }
 
 

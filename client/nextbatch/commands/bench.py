@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from .. import InvalidInput, Reported, Suggestion
+from .. import AsyncClient, InvalidInput, Reported, Suggestion
 from ..display import plural
 from .printing import batch_table, console, errors, print_json, print_warnings, spinner, table
-from .remote import AsJson, KeyOption, StudyName, Url, open_study
+from .remote import AsJson, KeyOption, StudyName, Url, find_server, open_study
 
 Sheet = Annotated[Path | None, typer.Option("--sheet", help="A CSV or .xlsx file.", dir_okay=False, show_default=False)]
 
@@ -154,6 +154,15 @@ def watch(
             else:
                 when, words = f"{event.recorded_at:%H:%M:%S}", escape(event.words or event.type)
                 console.print(f"{when}  {event.seq:>6}  [bold]{words}[/]  {escape(event.reason or '')}")
+
+
+def serve_mcp(url: Url = None, key: KeyOption = None) -> None:
+    """Offer studies as tools of the Model Context Protocol, over standard input and output, under the given key."""
+    try:
+        from ..mcp_server import make_server  # noqa: PLC0415  (an extra)
+    except ModuleNotFoundError as missing:
+        raise typer.BadParameter("This needs the extra `mcp`: pip install 'nextbatch[mcp]'.") from missing
+    make_server(AsyncClient(*find_server(url, key))).run("stdio")
 
 
 def _send_sheet(send: Callable[..., Reported], *, asks: bool) -> Reported:

@@ -17,22 +17,28 @@ KeyOption = Annotated[
 StudyName = Annotated[str, typer.Argument(help="The study's name.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
-LocalServer: TypeAlias = Callable[[str | None], Client]
-"""A client of the server on this machine, given a key or None."""
+LocalServer: TypeAlias = Callable[[], tuple[str, str | None]]
+"""The address of the server on this machine, and its key if this person may read it."""
 
 _local_servers: list[LocalServer] = []
 
 
-def know_local_server(connect_here: LocalServer) -> None:
-    """Reach the server on this machine in this way: the server's own command knows its port and where its key is."""
-    _local_servers[:] = [connect_here]
+def know_local_server(find: LocalServer) -> None:
+    """Find the server on this machine in this way: the server's own command knows its port and where its key is."""
+    _local_servers[:] = [find]
+
+
+def find_server(url: str | None, key: str | None) -> tuple[str | None, str | None]:
+    """The address and key that are given, else those of the server on this machine. Its key goes nowhere else."""
+    if url is not None or not _local_servers:
+        return url, key
+    here, key_here = _local_servers[0]()
+    return here, key or key_here
 
 
 def connect(url: str | None, key: str | None) -> Client:
     """A client of the given server, or of the one on this machine."""
-    if url is None and _local_servers:
-        return _local_servers[0](key)
-    return Client(url, key)
+    return Client(*find_server(url, key))
 
 
 @contextmanager
