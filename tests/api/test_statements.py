@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 
 from app.services.resources import Resources
+from app.storage import prepared
 from tests.api.lab import Lab
 
 
 @pytest.fixture
-def statements(resources: Resources) -> Iterator[list[str]]:
+def statements(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Every statement but those that begin and end transactions, as they come."""
     seen: list[str] = []
 
@@ -18,6 +19,13 @@ def statements(resources: Resources) -> Iterator[list[str]]:
         if not statement.startswith("BEGIN"):
             seen.append(statement)
 
+    execute = prepared._execute
+
+    def noted(connection: Connection, text: str, *rest: object, **options: bool) -> object:
+        seen.append(text)
+        return execute(connection, text, *rest, **options)
+
+    monkeypatch.setattr(prepared, "_execute", noted)
     database = resources.database  # PostgreSQL's two engines are one
     engines = {engine.pool: engine for engine in (database.reader, database.writer)}.values()
     for engine in engines:

@@ -83,9 +83,9 @@ class ReportMatcher:
         stored = observations.with_refs(connection, study, refs)
         self._refs = {ref: self._results.of(observation) for ref, observation in stored.items()}
         latest = observations.latest(connection, study, LATEST)
-        self._next_number = latest[0].number + 1 if latest else 1
+        self._next_number = latest[0][0] + 1 if latest else 1
         self._first_number = self._next_number
-        self._plausibility = Plausibility.by_quantity(study.configuration, latest)
+        self._plausibility = Plausibility.by_quantity(study.configuration, [values for _, values in latest])
         self._repeats: Counter[Sameness] = Counter()
         self._loaded_batches: set[int] = set()
         self._suggestions: dict[SuggestionId, Suggestion] = {}
