@@ -11,7 +11,10 @@ from collections.abc import Mapping
 import structlog
 
 NAMES = frozenset(
-    {"claimed", "locked", "appended", "projected", "computed", "before-commit", "committed", "chunks-stored"}
+    {
+        *("claimed", "locked", "appended", "projected", "grouped", "computed"),
+        *("before-commit", "committed", "chunks-stored"),
+    }
 )
 
 _armed: dict[str, int] = {}

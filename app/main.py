@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from app import failpoints, logs
 from app.api import problems
+from app.api.admissions import Admissions
 from app.api.limits import ConcurrencyLimit, LongWork, RateLimit
 from app.api.live import LedgerPoller, Streams
 from app.api.metrics import new_metrics
@@ -71,6 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     threadpool_limits(1)  # one BLAS thread per computation: more of them slow each other down
     app.state.resources = open_resources(settings)
     app.state.metrics = new_metrics()
+    app.state.admissions = Admissions()
     _limit(app, settings)
     for routes in dict.fromkeys((observations, batches, *ROUTES)):  # tried in turn, so the busiest come first
         app.include_router(routes.router)

@@ -43,6 +43,14 @@ def blocks(connection: Connection, study: Study) -> tuple[CandidateBlock, ...]:
     return tuple(CandidateBlock(row["first"], row["rows"], _arrays(row["arrays"]), row["stored_in"]) for row in rows)
 
 
+def known_blocks(connection: Connection, arrays: ArrayCache, study: Study) -> tuple[CandidateBlock, ...]:
+    """The blocks of a study as it is in the database: they change only with its version."""
+    known = arrays.blocks.get(study.id)
+    if known is None or known[0] != study.version:
+        known = arrays.blocks[study.id] = study.version, blocks(connection, study)
+    return known[1]
+
+
 @lru_cache(maxsize=256)  # every request of a study reads the same text
 def _arrays(text: str) -> BlockArrays:
     return from_plain(BlockArrays, read_json(text))
