@@ -36,6 +36,7 @@ from app.api.routes import (
 )
 from app.api.schemas.observations import ReportIn, ReportsIn
 from app.api.schemas.shape import Problem
+from app.api.shared_answers import SharedAnswers, StudyLooks
 from app.services.resources import open_resources
 from app.settings import Settings
 
@@ -74,7 +75,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.metrics = new_metrics()
     app.state.admissions = Admissions()
     _limit(app, settings)
-    for routes in dict.fromkeys((observations, batches, *ROUTES)):  # tried in turn, so the busiest come first
+    for routes in dict.fromkeys((observations, reading, batches, *ROUTES)):  # tried in turn, so the busiest come first
         app.include_router(routes.router)
     list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
@@ -91,6 +92,8 @@ def _limit(app: FastAPI, settings: Settings) -> None:
     """How much this process takes on at the same time."""
     app.state.streams = Streams(settings.max_streams, settings.max_streams_per_key)
     app.state.poller = LedgerPoller()
+    app.state.shared_answers = SharedAnswers()
+    app.state.study_looks = StudyLooks()
     app.state.rate_limit = RateLimit(settings.max_requests_per_second)
     asks = settings.engine_threads + settings.engine_queue
     app.state.ask_limit = ConcurrencyLimit(asks, max(1, asks - max(1, asks // 4)))

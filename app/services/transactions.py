@@ -4,7 +4,7 @@ A write is committed before its answer is sent. With an Idempotency-Key the answ
 that the same request again gets the same bytes, whatever crashed in between.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar, TypeVarTuple
@@ -12,7 +12,7 @@ from typing import TypeVar, TypeVarTuple
 from sqlalchemy import Connection
 
 from app.domain.access import Actor, Scope
-from app.domain.errors import StudyNotFound
+from app.domain.errors import Refusal, StudyNotFound
 from app.failpoints import reach
 from app.services.group_commit import GroupCommit
 from app.services.use_cases.access import must_be_alive
@@ -20,10 +20,11 @@ from app.storage import answers, studies
 from app.storage.answers import Answer
 from app.storage.database import Database
 
+K = TypeVar("K")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-__all__ = ["Answer", "ReadTransactions", "WriteTransactions"]
+__all__ = ["Answer", "ReadTransactions", "WriteTransactions", "read_for_all"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,21 @@ class ReadTransactions:
         """Refuse a key that was admitted from memory and has been revoked, or has expired."""
         if self.actor.remembered:
             must_be_alive(connection, self.actor)
+
+
+def read_for_all(
+    readers: Mapping[K, ReadTransactions], use_case: Callable[[Connection, Actor, K], T]
+) -> dict[K, T | Refusal]:
+    """Run a use case for each of some actors on one snapshot; a refusal is that of one alone."""
+    outcomes: dict[K, T | Refusal] = {}
+    with next(iter(readers.values())).database.read() as connection:
+        for key, reader in readers.items():
+            try:
+                must_be_alive(connection, reader.actor)
+                outcomes[key] = use_case(connection, reader.actor, key)
+            except Refusal as refusal:
+                outcomes[key] = refusal
+    return outcomes
 
 
 @dataclass(frozen=True)
