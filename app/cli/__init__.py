@@ -9,12 +9,9 @@ command, a completion and `--help` start fast.
 
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
@@ -23,6 +20,9 @@ from app.cli.demo.command import demo
 from app.cli.printing import console
 from app.domain.errors import Refusal
 from nextbatch import NextbatchError, Unavailable, Unreachable
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 FAILED, TRY_LATER = 1, 3
 
@@ -69,6 +69,8 @@ command.add_typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         console.print(f"nextbatch-server {version('nextbatch-server')}")
         raise typer.Exit
 
@@ -85,15 +87,22 @@ def options(
 def main() -> None:
     try:
         command()
-    except ValidationError as error:
-        _exit("; ".join(_setting_error(detail) for detail in error.errors()))
     except (Unreachable, Unavailable) as error:
         _exit(str(error), TRY_LATER)
     except (Refusal, NextbatchError, RuntimeError, OSError, ValueError) as error:
-        _exit(str(error))
+        _exit(_words(error))
 
 
-def _setting_error(error: ErrorDetails) -> str:
+def _words(error: Exception) -> str:
+    """What to say about an error; for wrong settings (a ValueError of pydantic's) each of them."""
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        return "; ".join(_setting_error(detail) for detail in error.errors())
+    return str(error)
+
+
+def _setting_error(error: "ErrorDetails") -> str:
     name = ".".join(str(part) for part in error["loc"])
     return f"{name}: {error['msg']}" if name else error["msg"]
 

@@ -11,7 +11,6 @@ from app.cli.printing import console, errors, print_json, table
 from app.cli.remote import AsJson
 from app.domain.access import Actor
 from app.domain.errors import StudyNotFound
-from app.settings import Settings
 from nextbatch.display import plural
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ def local_database() -> "Iterator[tuple[Database, Actor]]":
     """The database, and the operator of this machine as the actor."""
     from app.services.maintenance import must_be_ready
     from app.services.use_cases.access import SERVER
+    from app.settings import Settings
     from app.storage.database import open_database
 
     database = open_database(Settings().database_address)

@@ -19,13 +19,13 @@ from rich.console import Console
 
 from app.domain.access import Actor, Role
 from app.domain.errors import DatabaseBusy
-from app.settings import Settings
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess as ParentProcess
 
     from fastapi import FastAPI
 
+    from app.settings import Settings
     from app.storage.database import Database
 
 T = TypeVar("T")
@@ -100,12 +100,16 @@ def _end_with(supervisor: "ParentProcess") -> None:
 
 def migrate_database() -> None:
     """Bring the database to this build's schema."""
+    from app.settings import Settings
+
     prepare(Settings()).dispose()
     console.print("The database is up to date.")
 
 
 def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server listens on.")] = None) -> None:
     """Exit with 0 if the server on this machine is ready (for containers)."""
+    from app.settings import Settings
+
     settings = Settings()
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104
     name = settings.allowed_hosts[0] if "*" not in settings.allowed_hosts else host
@@ -114,7 +118,7 @@ def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server l
         console.print(answer.read().decode())
 
 
-def prepare(settings: Settings, *, accept_loss: bool = False) -> "Database":
+def prepare(settings: "Settings", *, accept_loss: bool = False) -> "Database":
     """Open and migrate the database; create the data folder, which only its owner can read.
 
     A database that lacks events which this server acknowledged is refused before anything is written to it.
@@ -154,7 +158,7 @@ def retry_while_busy(step: Callable[[], T]) -> T:
             sleep(BUSY_PAUSE)
 
 
-def tidy(database: "Database", settings: Settings) -> None:
+def tidy(database: "Database", settings: "Settings") -> None:
     """Delete stored answers and blobs that nothing needs any more."""
     import structlog
 
@@ -184,11 +188,13 @@ def first_admin_key(database: "Database", file: Path) -> str | None:
     return plaintext_key
 
 
-def _settings(**given: object) -> Settings:
+def _settings(**given: object) -> "Settings":
+    from app.settings import Settings
+
     return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
-def _export_settings(settings: Settings, port: int) -> None:
+def _export_settings(settings: "Settings", port: int) -> None:
     """Pass the command line's settings to the worker processes, through the environment."""
     os.environ["NEXTBATCH_HOST"] = settings.host
     os.environ["NEXTBATCH_PORT"] = str(port)
@@ -227,7 +233,7 @@ def _free_port(host: str) -> int:
         return int(listener.getsockname()[1])
 
 
-def _announce(settings: Settings, port: int, new_key: str | None) -> None:
+def _announce(settings: "Settings", port: int, new_key: str | None) -> None:
     from sqlalchemy import make_url
 
     host = _bracketed(settings.host)
