@@ -8,10 +8,11 @@ import os
 import signal
 from collections.abc import Mapping
 
-import structlog
-
 NAMES = frozenset(
-    {"claimed", "locked", "appended", "projected", "computed", "before-commit", "committed", "chunks-stored"}
+    {
+        *("claimed", "locked", "appended", "projected", "grouped", "computed"),
+        *("before-commit", "committed", "chunks-stored"),
+    }
 )
 
 _armed: dict[str, int] = {}
@@ -22,6 +23,8 @@ def arm(points: Mapping[str, int]) -> None:
     _armed.clear()
     _armed.update(points)
     if points:
+        import structlog  # noqa: PLC0415  (the settings know the names, and every command knows the settings)
+
         structlog.get_logger().warning("FAILPOINTS ARE ARMED: this process will kill itself", points=dict(points))
 
 

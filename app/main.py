@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from app import failpoints, logs
 from app.api import problems
+from app.api.admissions import Admissions
 from app.api.limits import ConcurrencyLimit, LongWork, RateLimit
 from app.api.live import LedgerPoller, Streams
 from app.api.metrics import new_metrics
@@ -32,6 +33,7 @@ from app.api.routes import (
     session,
     studies,
 )
+from app.api.shared_answers import SharedAnswers, StudyLooks
 from app.services.resources import open_resources
 from app.settings import Settings, read_settings
 
@@ -68,8 +70,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     threadpool_limits(1)  # one BLAS thread per computation: more of them slow each other down
     app.state.resources = open_resources(settings)
     app.state.metrics = new_metrics()
+    app.state.admissions = Admissions()
     _limit(app, settings)
-    for routes in dict.fromkeys((observations, batches, *ROUTES)):  # tried in turn, so the busiest come first
+    for routes in dict.fromkeys((observations, reading, batches, *ROUTES)):  # tried in turn, so the busiest come first
         app.include_router(routes.router)
     list(iter_route_contexts(app.routes))  # FastAPI would build its routes during the first requests
     problems.install(app)
@@ -86,6 +89,8 @@ def _limit(app: FastAPI, settings: Settings) -> None:
     """How much this process takes on at the same time."""
     app.state.streams = Streams(settings.max_streams, settings.max_streams_per_key)
     app.state.poller = LedgerPoller()
+    app.state.shared_answers = SharedAnswers()
+    app.state.study_looks = StudyLooks()
     app.state.rate_limit = RateLimit(settings.max_requests_per_second)
     asks = settings.engine_threads + settings.engine_queue
     app.state.ask_limit = ConcurrencyLimit(asks, max(1, asks - max(1, asks // 4)))

@@ -5,6 +5,7 @@ JSON does not touch the disk.
 """
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, partial, wraps
 from hashlib import sha256
@@ -88,33 +89,37 @@ class Spooled:
     json: bytes | None = None  # instead of files, if it is small
 
 
-def spooled(scope: Scope, *, json_in_memory: bool = False) -> Callable[..., AsyncIterator[Spooled]]:
-    """The dependency that writes a body to temporary files, once its sender is known to have the scope."""
-    return _spooled(scope, json_in_memory)
-
-
 @cache  # one dependency for all who name it: a body can be read only once
-def _spooled(scope: Scope, json_in_memory: bool) -> Callable[..., AsyncIterator[Spooled]]:
+def spooled(scope: Scope) -> Callable[..., AsyncIterator[Spooled]]:
+    """The dependency that writes a body to temporary files, once its sender is known to have the scope."""
+
     async def body(request: Request, actor: Annotated[Actor, Depends(allowed(scope))]) -> AsyncIterator[Spooled]:
-        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if json_in_memory and media_type == "application/json" and _is_small(request):
-            whole = await request.body()
-            yield Spooled(media_type, {}, sha256(whole).hexdigest(), actor, whole)
-            return
-        digest = sha256()
-        with TemporaryDirectory(prefix="nextbatch-") as folder:
-            if media_type == "multipart/form-data":
-                files = await _parts(request, Path(folder), digest)
-            else:
-                files = {"": await _whole(request, Path(folder) / "body", digest)}
-            yield Spooled(media_type, files, digest.hexdigest(), actor)
+        async with spool(request, actor) as spooled:
+            yield spooled
 
     return body
 
 
-def uploading(scope: Scope, *, json_in_memory: bool = False) -> Any:
+@asynccontextmanager
+async def spool(request: Request, actor: Actor, *, json_in_memory: bool = False) -> AsyncIterator[Spooled]:
+    """The body in temporary files that last as long as the block; a small JSON document in memory, if that is asked."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if json_in_memory and media_type == "application/json" and _is_small(request):
+        whole = await request.body()
+        yield Spooled(media_type, {}, sha256(whole).hexdigest(), actor, whole)
+        return
+    digest = sha256()
+    with TemporaryDirectory(prefix="nextbatch-") as folder:
+        if media_type == "multipart/form-data":
+            files = await _parts(request, Path(folder), digest)
+        else:
+            files = {"": await _whole(request, Path(folder) / "body", digest)}
+        yield Spooled(media_type, files, digest.hexdigest(), actor)
+
+
+def uploading(scope: Scope) -> Any:
     """As `writing`, for a body that is spooled."""
-    body_of = spooled(scope, json_in_memory=json_in_memory)
+    body_of = spooled(scope)
 
     async def dependency(
         request: Request, body: Annotated[Spooled, Depends(body_of)], idempotency_key: IdempotencyKey = None

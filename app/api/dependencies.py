@@ -42,14 +42,21 @@ async def get_ask_limit(request: Request) -> ConcurrencyLimit:
     return limit
 
 
-def _authenticated(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Key:
+def _plaintext_key(request: Request, credentials: HTTPAuthorizationCredentials | None) -> str:
     """The key in the Authorization header, else that of the browser's session."""
     plaintext_key = credentials.credentials if credentials else sessions.key_of(request)
     if plaintext_key is None:
         raise Unauthenticated
+    return plaintext_key
+
+
+def _authenticated(request: Request, plaintext_key: str) -> Key:
+    """The key as the database has it, remembered for a moment."""
     resources: Resources = request.app.state.resources
     with resources.database.read() as connection:
-        return authenticate(connection, plaintext_key)
+        key = authenticate(connection, plaintext_key)
+    request.app.state.admissions.remember(plaintext_key, key)
+    return key
 
 
 def client_address(request: Request) -> str | None:
@@ -58,20 +65,27 @@ def client_address(request: Request) -> str | None:
 
 
 @cache
-def allowed(scope: Scope) -> Callable[..., Awaitable[Actor]]:
-    """The dependency that admits only keys with `scope`, and refuses all while too many requests wait."""
+def allowed(scope: Scope, *, from_memory: bool = False) -> Callable[..., Awaitable[Actor]]:
+    """The dependency that admits only keys with `scope`, and refuses all while too many requests wait.
+
+    With `from_memory`, a key of a moment ago is not looked up: for routes that tell and do nothing but in transactions.
+    """
 
     async def actor(
         request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
     ) -> Actor:
         state = request.app.state
         refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
-        key = await run_short(partial(_authenticated, request, credentials))
+        plaintext_key = _plaintext_key(request, credentials)
+        key: Key | None = state.admissions.find(plaintext_key) if from_memory else None
+        is_remembered = key is not None
+        if key is None:
+            key = await run_short(partial(_authenticated, request, plaintext_key))
         request.scope["key_id"] = key.id
         structlog.contextvars.bind_contextvars(key_id=key.id)  # in every line of the log about this request
         state.rate_limit.count(key.id)
         key.must(scope)
-        acting = Actor(key, request.scope["request_id"], client_address(request))
+        acting = Actor(key, request.scope["request_id"], client_address(request), is_remembered)
         if state.resources.settings.audit_reads and request.method in ("GET", "HEAD"):
             tx = ReadTransactions(state.resources.database, acting)
             await run_short(partial(tx.record, record_read, request.method, request.url.path))

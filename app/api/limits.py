@@ -77,8 +77,14 @@ class LongWork:
         self._seconds = seconds
 
     async def run(self, request: Request, owner: str, work: Callable[[], T]) -> T:
+        return await self.wait(request, self.start(owner, work))
+
+    def start(self, owner: str, work: Callable[[], T]) -> Job[T]:
+        """Work that several requests may wait for."""
+        return self._threads.start(owner, work)
+
+    async def wait(self, request: Request, job: Job[T]) -> T:
         """The result; or a refusal after ten seconds without a thread, or when the work has taken too long."""
-        job = self._threads.start(owner, work)
         if not await finished(job, request, MOST_SECONDS) and job.future.cancel():
             raise Overloaded
         if not await finished(job, request, self._seconds + GRACE_SECONDS):

@@ -1,19 +1,15 @@
-"""Responses: stored answers, 304 for what the reader has already, and files that are made for one answer."""
+"""Responses: stored answers, and files that are made for one answer."""
 
 import os
 import tempfile
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 
-from fastapi import Request
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from app.api.schemas.shape import Shape
-from app.domain.clock import now
-from app.domain.studies import Study
 from app.services.transactions import Answer
 
 
@@ -25,21 +21,6 @@ def answer(shape: Shape, status: int = 200, **headers: str) -> Answer:
 
 def respond(answer: Answer) -> Response:
     return Response(answer.body, answer.status, dict(answer.headers))
-
-
-def unless_known(request: Request, study: Study, make: Callable[[], Shape]) -> Response:
-    """304 if the reader has this state of the study already, else what `make` gives."""
-    etag = f'W/"{_state_of(study)}"'
-    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
-    if etag in request.headers.get("if-none-match", ""):
-        return Response(status_code=304, headers=headers)
-    return Response(make().model_dump_json(), media_type="application/json", headers=headers)
-
-
-def _state_of(study: Study) -> str:
-    """The head of the ledger names everything that is known; what depends on the clock changes by the minute."""
-    timed = study.configuration.overdue_hours is not None or study.configuration.stop.date is not None
-    return sha256(f"{study.head} {now()[:16] if timed else ''}".encode()).hexdigest()[:32]
 
 
 class WholeFile(FileResponse):

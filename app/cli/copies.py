@@ -4,16 +4,18 @@ import json
 import zipfile
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import Progress
 
 from app.domain.clock import now
-from app.settings import Settings, read_settings
 from nextbatch.commands.printing import console, errors, file_size, print_json, spinner
 from nextbatch.commands.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
 from nextbatch.display import plural
+
+if TYPE_CHECKING:
+    from app.settings import Settings
 
 Target = Annotated[Path, typer.Argument(help="The file to write; it must not exist.", dir_okay=False)]
 SHOWN = 20  # heads that a backup prints; the file has them all
@@ -76,6 +78,7 @@ def _drop_oldest(folder: Path, keep: int) -> None:
 
 
 def _back_up(file: Path) -> None:
+    from app.settings import read_settings
     from app.storage import backup as backups
 
     _must_be_new(file)
@@ -90,6 +93,7 @@ def _back_up(file: Path) -> None:
 
 def restore(file: Source) -> None:
     """Restore a copy as this machine's database, which must not exist (stop the server first)."""
+    from app.settings import read_settings
     from app.storage import backup as backups
 
     settings = read_settings()
@@ -102,6 +106,7 @@ def _anchor(file: Path) -> None:
     """Write and print the heads of a copy, so that they can be kept elsewhere."""
     from app.services.signing import open_signer
     from app.services.use_cases.heads import sign
+    from app.settings import read_settings
     from app.storage import backup as backups
 
     newest = backups.heads_of(file)
@@ -113,7 +118,7 @@ def _anchor(file: Path) -> None:
         console.print(f"  {head.study}: event {head.seq}, {head.hash}", soft_wrap=True)
 
 
-def _compare_remembered(settings: Settings) -> None:
+def _compare_remembered(settings: "Settings") -> None:
     """Say what the restored copy lacks, and remember its heads from now on."""
     from app.storage import backup as backups
     from app.storage import remembered_heads

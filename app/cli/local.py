@@ -9,17 +9,19 @@ import typer
 from app.cli.checking import FOUND_SOMETHING
 from app.domain.access import Actor
 from app.domain.errors import StudyNotFound, Unavailable
-from app.settings import Settings, read_settings
 from nextbatch.commands.printing import console, errors, print_json, table
 from nextbatch.commands.remote import AsJson
 from nextbatch.display import plural
 
 if TYPE_CHECKING:
+    from app.settings import Settings
     from app.storage.database import Database
 
 
 def find_local_server() -> tuple[str, str | None]:
     """The address of the server on this machine, and the admin key that `serve` stored here."""
+    from app.settings import read_settings
+
     settings = read_settings()
     with suppress(OSError):
         return f"http://{settings.host}:{settings.port}", settings.admin_key_file.read_text().strip()
@@ -31,6 +33,7 @@ def local_database() -> Iterator["tuple[Database, Actor]"]:
     """The database, and the operator of this machine as the actor."""
     from app.services.maintenance import must_be_ready
     from app.services.use_cases.access import SERVER
+    from app.settings import read_settings
     from app.storage.database import open_database
 
     settings = read_settings()
@@ -89,7 +92,7 @@ def show_audit(
 
 
 @contextmanager
-def explaining_silence(settings: Settings) -> Iterator[None]:
+def explaining_silence(settings: "Settings") -> Iterator[None]:
     """Name the database that does not answer, and say why it does not."""
     try:
         yield

@@ -20,13 +20,13 @@ from rich.console import Console
 from app.cli.local import explaining_silence
 from app.domain.access import Actor, Role
 from app.domain.errors import DatabaseBusy
-from app.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess as ParentProcess
 
     from fastapi import FastAPI
 
+    from app.settings import Settings
     from app.storage.database import Database
 
 T = TypeVar("T")
@@ -52,6 +52,7 @@ def serve(
 
     from app import logs
     from app.cli.connections import allow_many_files
+    from app.settings import read_settings
 
     settings = read_settings(host=host, port=port, workers=workers, data=data)
     port = _usable_port(settings)
@@ -101,12 +102,16 @@ def _end_with(supervisor: "ParentProcess") -> None:
 
 def migrate_database() -> None:
     """Bring the database to this build's schema."""
+    from app.settings import read_settings
+
     prepare(read_settings()).dispose()
     console.print("The database is up to date.")
 
 
 def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server listens on.")] = None) -> None:
     """Exit with 0 if the server on this machine is ready (for containers)."""
+    from app.settings import read_settings
+
     settings = read_settings()
     host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104
     name = settings.allowed_hosts[0] if "*" not in settings.allowed_hosts else host
@@ -115,7 +120,7 @@ def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server l
         console.print(answer.read().decode())
 
 
-def prepare(settings: Settings, *, accept_loss: bool = False) -> "Database":
+def prepare(settings: "Settings", *, accept_loss: bool = False) -> "Database":
     """Open and migrate the database; create the data folder, which only its owner can read.
 
     A database that lacks events which this server acknowledged is refused before anything is written to it.
@@ -157,7 +162,7 @@ def retry_while_busy(step: Callable[[], T]) -> T:
             sleep(BUSY_PAUSE)
 
 
-def tidy(database: "Database", settings: Settings) -> None:
+def tidy(database: "Database", settings: "Settings") -> None:
     """Delete stored answers and blobs that nothing needs any more."""
     import structlog
 
@@ -187,7 +192,7 @@ def first_admin_key(database: "Database", file: Path) -> str | None:
     return plaintext_key
 
 
-def _export_settings(settings: Settings, port: int) -> None:
+def _export_settings(settings: "Settings", port: int) -> None:
     """Pass the command line's settings to the worker processes, through the environment."""
     os.environ["NEXTBATCH_HOST"] = settings.host
     os.environ["NEXTBATCH_PORT"] = str(port)
@@ -221,7 +226,7 @@ def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _usable_port(settings: Settings) -> int:
+def _usable_port(settings: "Settings") -> int:
     """The port of the settings, or a free one; refused before anything else happens if another program has it."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
@@ -234,7 +239,7 @@ def _usable_port(settings: Settings) -> int:
         ) from error
 
 
-def _announce(settings: Settings, port: int, new_key: str | None) -> None:
+def _announce(settings: "Settings", port: int, new_key: str | None) -> None:
     from sqlalchemy import make_url
 
     host = _bracketed(settings.host)

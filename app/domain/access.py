@@ -61,3 +61,4 @@ class Actor:
     key: Key
     request_id: str
     address: str | None = None
+    remembered: bool = False  # the key was not looked up for this request, so each transaction asks whether it stands

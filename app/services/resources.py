@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.compute.ledger_states import LedgerStates
 from app.compute.local import Jobs, LocalCompute
 from app.compute.models import Models
+from app.services.group_commit import GroupCommit
 from app.services.memory import MemoryBudget
 from app.services.signing import Signer, open_signer
 from app.settings import Settings
@@ -25,9 +26,11 @@ class Resources:
     memory: MemoryBudget  # of requests in progress
     signer: Signer
     snapshots: Jobs  # models to save when there is time
+    commits: GroupCommit  # of reports
 
     def close(self) -> None:
         """Finish what runs, then close the database."""
+        self.commits.close()
         self.jobs.close()
         self.snapshots.close()
         self.database.dispose()
@@ -52,4 +55,5 @@ def open_resources(settings: Settings) -> Resources:
         memory=MemoryBudget(settings.work_bytes),
         signer=open_signer(settings.signing_key_file),
         snapshots=Jobs(1, settings.engine_queue),
+        commits=GroupCommit(database, max(1, settings.database_connections // 4), settings.max_waiting),
     )

@@ -4,23 +4,27 @@ A write is committed before its answer is sent. With an Idempotency-Key the answ
 that the same request again gets the same bytes, whatever crashed in between.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar, TypeVarTuple
 
 from sqlalchemy import Connection
 
 from app.domain.access import Actor, Scope
-from app.domain.errors import StudyNotFound
+from app.domain.errors import Refusal, StudyNotFound
 from app.failpoints import reach
+from app.services.group_commit import GroupCommit
+from app.services.use_cases.access import must_be_alive
 from app.storage import answers, studies
 from app.storage.answers import Answer
 from app.storage.database import Database
 
+K = TypeVar("K")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-__all__ = ["Answer", "ReadTransactions", "WriteTransactions"]
+__all__ = ["Answer", "ReadTransactions", "WriteTransactions", "read_for_all"]
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,40 @@ class ReadTransactions:
 
     def read(self, use_case: Callable[[Connection, Actor, *Ts], T], *args: *Ts) -> T:
         """Run a use case on one consistent snapshot."""
-        with self.database.read() as connection:
+        with self._reading() as connection:
             return use_case(connection, self.actor, *args)
 
     def record(self, use_case: Callable[[Connection, Actor, *Ts], None], *args: *Ts) -> None:
         """Record in the audit log what is about to be done. If that fails, it is not done."""
         with self.database.write() as connection:
+            self._admit(connection)
             use_case(connection, self.actor, *args)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self.database.read() as connection:
+            self._admit(connection)
+            yield connection
+
+    def _admit(self, connection: Connection) -> None:
+        """Refuse a key that was admitted from memory and has been revoked, or has expired."""
+        if self.actor.remembered:
+            must_be_alive(connection, self.actor)
+
+
+def read_for_all(
+    readers: Mapping[K, ReadTransactions], use_case: Callable[[Connection, Actor, K], T]
+) -> dict[K, T | Refusal]:
+    """Run a use case for each of some actors on one snapshot; a refusal is that of one alone."""
+    outcomes: dict[K, T | Refusal] = {}
+    with next(iter(readers.values())).database.read() as connection:
+        for key, reader in readers.items():
+            try:
+                must_be_alive(connection, reader.actor)
+                outcomes[key] = use_case(connection, reader.actor, key)
+            except Refusal as refusal:
+                outcomes[key] = refusal
+    return outcomes
 
 
 @dataclass(frozen=True)
@@ -54,33 +85,54 @@ class WriteTransactions(ReadTransactions):
     ) -> Answer:
         """Run a use case, make its answer, commit both; or return the answer that this token got before."""
         with self.database.write() as connection:
-            if self.token is None:
-                return answer(use_case(connection, self.actor, *args))
-            owner = self.actor.key.id
-            stored_answer = answers.claim(connection, owner, self.token, self.fingerprint)
-            if stored_answer is not None:
-                self._must_still_see(connection)
-                return stored_answer
-            reach("claimed")
-            new_answer = answer(use_case(connection, self.actor, *args))
-            answers.store(connection, owner, self.token, new_answer)
-            return new_answer
+            return self._once(connection, use_case, *args, answer=answer)
+
+    async def write_in_group(
+        self,
+        commits: GroupCommit,
+        use_case: Callable[[Connection, Actor, *Ts], T],
+        *args: *Ts,
+        answer: Callable[[T], Answer],
+    ) -> Answer:
+        """As `write_once`, in one transaction with the writes that wait at the same time."""
+        return await commits.write(self.study or "", lambda c: self._once(c, use_case, *args, answer=answer))
+
+    def _once(
+        self,
+        connection: Connection,
+        use_case: Callable[[Connection, Actor, *Ts], T],
+        *args: *Ts,
+        answer: Callable[[T], Answer],
+    ) -> Answer:
+        self._admit(connection)
+        if self.token is None:
+            return answer(use_case(connection, self.actor, *args))
+        owner = self.actor.key.id
+        stored_answer = answers.claim(connection, owner, self.token, self.fingerprint)
+        if stored_answer is not None:
+            self._must_still_see(connection)
+            return stored_answer
+        reach("claimed")
+        new_answer = answer(use_case(connection, self.actor, *args))
+        answers.store(connection, owner, self.token, new_answer)
+        return new_answer
 
     def dry_run(
         self, use_case: Callable[[Connection, Actor, *Ts], T], *args: *Ts, answer: Callable[[T], Answer]
     ) -> Answer:
         """Run the whole use case in a transaction that is rolled back; the answer tells what it would have done."""
         with self.database.rehearse() as connection:
+            self._admit(connection)
             return answer(use_case(connection, self.actor, *args))
 
     def stored_answer(self) -> Answer | None:
         """The answer that this token got before: checked first where the work is long, or refused the second time."""
-        with self.database.read() as connection:
+        with self._reading() as connection:
             return self._stored_answer(connection)
 
     def read_unless_answered(self, use_case: Callable[[Connection, Actor, *Ts], T], *args: *Ts) -> Answer | T:
         """The stored answer, or else what the use case reads on the same snapshot."""
-        with self.database.read() as connection:
+        with self._reading() as connection:
             stored_answer = self._stored_answer(connection)
             return use_case(connection, self.actor, *args) if stored_answer is None else stored_answer
 

@@ -9,11 +9,12 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from app.domain.clock import now
 from app.domain.errors import IdempotencyKeyReused
 from app.storage.dialects import insert_if_absent
+from app.storage.prepared import Prepared
 from app.storage.tables import idempotency
 
 _THIS = (idempotency.c.key_id == bindparam("owner")) & (idempotency.c.token == bindparam("idempotency_key"))
-_FIND = select(idempotency).where(_THIS)
-_STORE = update(idempotency).where(_THIS)
+_FIND = Prepared(select(idempotency).where(_THIS))
+_STORE = Prepared(update(idempotency).where(_THIS), columns=("status", "body", "headers"))
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,13 @@ def claim(connection: Connection, key_id: str, token: str, fingerprint: str) -> 
 
 def find(connection: Connection, key_id: str, token: str, fingerprint: str) -> Answer | None:
     """The stored answer of this token, if the same request came before."""
-    row = connection.execute(_FIND, {"owner": key_id, "idempotency_key": token}).first()
-    if row is None:
+    rows = _FIND.rows(connection, {"owner": key_id, "idempotency_key": token})
+    if not rows:
         return None
-    if row.fingerprint != fingerprint:
+    [row] = rows
+    if row["fingerprint"] != fingerprint:
         raise IdempotencyKeyReused
-    return Answer(row.status, row.body, json.loads(row.headers))
+    return Answer(row["status"], row["body"], json.loads(row["headers"]))
 
 
 def store(connection: Connection, key_id: str, token: str, answer: Answer) -> None:
@@ -52,7 +54,7 @@ def store(connection: Connection, key_id: str, token: str, answer: Answer) -> No
         "body": answer.stored_body or answer.body,
         "headers": json.dumps(dict(answer.headers)),
     }
-    connection.execute(_STORE, {"owner": key_id, "idempotency_key": token, **columns})
+    _STORE.run(connection, {"owner": key_id, "idempotency_key": token, **columns})
 
 
 def any_older_than(connection: Connection, moment: str) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from app.arrays import Array
+from app.domain.candidates import CandidateBlock
 from app.storage import blobs
 
 _MISSING = b"\xff"
@@ -25,6 +26,7 @@ class ArrayCache:
         self._most_bytes = most_bytes
         self._bytes = 0
         self._arrays: OrderedDict[str, Array] = OrderedDict()
+        self.blocks: dict[int, tuple[int, tuple[CandidateBlock, ...]]] = {}  # of each study, at a version
         self._lock = Lock()  # guards the book-keeping; loading one blob twice is harmless
 
     def load(self, connection: Connection, digest: str) -> Array:

@@ -1,6 +1,6 @@
 """Batches and suggestions as rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from app.domain.batches import (
 from app.domain.codec import canonical, from_plain, read_json, to_plain
 from app.domain.studies import Study
 from app.storage.dialects import in_parts
+from app.storage.prepared import Prepared
 from app.storage.tables import batches, suggestions
 
 _STUDY: BindParameter[int] = bindparam("study")
@@ -31,20 +32,27 @@ _OPEN_OF = _OF_STUDY.where(batches.c.worker == bindparam("worker"), batches.c.st
 _SUGGESTIONS = (
     select(suggestions).where(suggestions.c.study_id == _STUDY).order_by(suggestions.c.batch, suggestions.c.rank)
 )
-_SUGGESTIONS_OF = _SUGGESTIONS.where(suggestions.c.batch.in_(bindparam("batches", expanding=True)))
-_SUGGESTIONS_FOR = _SUGGESTIONS.where(suggestions.c.candidate.in_(bindparam("candidates", expanding=True)))
-_SUGGESTIONS_IN = _SUGGESTIONS.where(suggestions.c.state == bindparam("state"))
-_MOVE = update(suggestions).where(
-    suggestions.c.study_id == _STUDY,
-    suggestions.c.batch == bindparam("in_batch"),
-    suggestions.c.rank == bindparam("at"),
+_SUGGESTIONS_OF = Prepared(
+    _SUGGESTIONS.where(suggestions.c.batch.in_(bindparam("batches", expanding=True))), listed="batches"
+)
+_SUGGESTIONS_FOR = Prepared(
+    _SUGGESTIONS.where(suggestions.c.candidate.in_(bindparam("candidates", expanding=True))), listed="candidates"
+)
+_SUGGESTIONS_IN = Prepared(_SUGGESTIONS.where(suggestions.c.state == bindparam("state")))
+_MOVE = Prepared(
+    update(suggestions).where(
+        suggestions.c.study_id == _STUDY,
+        suggestions.c.batch == bindparam("in_batch"),
+        suggestions.c.rank == bindparam("at"),
+    ),
+    columns=("state",),
 )
 _WAITING = select(suggestions.c.rank).where(
     suggestions.c.study_id == batches.c.study_id,
     suggestions.c.batch == batches.c.number,
     suggestions.c.state == SuggestionState.PENDING,
 )
-_CLOSE = (
+_CLOSE = Prepared(
     update(batches)
     .where(batches.c.study_id == _STUDY, batches.c.number == bindparam("this"), ~_WAITING.exists())
     .values(state=BatchState.CLOSED)
@@ -114,7 +122,7 @@ def suggestions_of(connection: Connection, study: Study, numbers: Iterable[int])
     return [
         _suggestion(row)
         for part in in_parts(sorted(set(numbers)))
-        for row in connection.execute(_SUGGESTIONS_OF, {"study": study.id, "batches": part})
+        for row in _SUGGESTIONS_OF.rows(connection, {"study": study.id, "batches": part})
     ]
 
 
@@ -123,12 +131,12 @@ def suggestions_for(connection: Connection, study: Study, candidates: Iterable[i
     return [
         _suggestion(row)
         for part in in_parts(sorted(set(candidates)))
-        for row in connection.execute(_SUGGESTIONS_FOR, {"study": study.id, "candidates": part})
+        for row in _SUGGESTIONS_FOR.rows(connection, {"study": study.id, "candidates": part})
     ]
 
 
 def suggestions_in(connection: Connection, study: Study, state: SuggestionState) -> list[Suggestion]:
-    rows = connection.execute(_SUGGESTIONS_IN, {"study": study.id, "state": state})
+    rows = _SUGGESTIONS_IN.rows(connection, {"study": study.id, "state": state})
     return [_suggestion(row) for row in rows]
 
 
@@ -137,9 +145,9 @@ def resolve(connection: Connection, study: Study, ids: Sequence[SuggestionId], s
     if not ids:
         return
     moved = [{"study": study.id, "in_batch": batch, "at": rank, "state": state} for batch, rank in ids]
-    connection.execute(_MOVE, moved)
+    _MOVE.run_many(connection, moved)
     numbers = sorted({batch for batch, _ in ids})
-    connection.execute(_CLOSE, [{"study": study.id, "this": number} for number in numbers])
+    _CLOSE.run_many(connection, [{"study": study.id, "this": number} for number in numbers])
 
 
 def _suggestion_row(study: Study, suggestion: Suggestion) -> dict[str, Any]:
@@ -168,13 +176,13 @@ def _batch(row: Row[Any]) -> Batch:
     )
 
 
-def _suggestion(row: Row[Any]) -> Suggestion:
+def _suggestion(row: Mapping[str, Any]) -> Suggestion:
     return Suggestion(
-        id=SuggestionId(row.batch, row.rank),
-        candidate=row.candidate,
-        replicates=row.replicates,
-        state=SuggestionState(row.state),
-        why=_explanation(row.why),
+        id=SuggestionId(row["batch"], row["rank"]),
+        candidate=row["candidate"],
+        replicates=row["replicates"],
+        state=SuggestionState(row["state"]),
+        why=_explanation(row["why"]),
     )
 
 

@@ -15,13 +15,14 @@ from app.domain.candidates import BlockArrays, Candidate, CandidateBlock, CellVa
 from app.domain.codec import from_plain, read_json
 from app.domain.studies import Study
 from app.storage.array_cache import ArrayCache, find_string, index_strings, unpack_strings
+from app.storage.prepared import Prepared
 from app.storage.tables import candidate_blocks, unavailable_candidates
 
 T = TypeVar("T")
 
 FeatureArray = Literal["numbers", "codes"]
 
-_BLOCKS = (
+_BLOCKS = Prepared(
     select(candidate_blocks)
     .where(candidate_blocks.c.study_id == bindparam("study"))
     .order_by(candidate_blocks.c.number)
@@ -38,8 +39,16 @@ class Unavailability:
 
 
 def blocks(connection: Connection, study: Study) -> tuple[CandidateBlock, ...]:
-    rows = connection.execute(_BLOCKS, {"study": study.id})
-    return tuple(CandidateBlock(row.first, row.rows, _arrays(row.arrays), row.stored_in) for row in rows)
+    rows = _BLOCKS.rows(connection, {"study": study.id})
+    return tuple(CandidateBlock(row["first"], row["rows"], _arrays(row["arrays"]), row["stored_in"]) for row in rows)
+
+
+def known_blocks(connection: Connection, arrays: ArrayCache, study: Study) -> tuple[CandidateBlock, ...]:
+    """The blocks of a study as it is in the database: they change only with its version."""
+    known = arrays.blocks.get(study.id)
+    if known is None or known[0] != study.version:
+        known = arrays.blocks[study.id] = study.version, blocks(connection, study)
+    return known[1]
 
 
 @lru_cache(maxsize=256)  # every request of a study reads the same text

@@ -1,10 +1,11 @@
 """The database: short transactions to read and to write, and its failures as refusals of the domain."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from sqlalchemy import Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
@@ -15,7 +16,9 @@ from app.domain.heads import Head
 from app.failpoints import reach
 from app.storage import dialects
 from app.storage.database_file import DatabaseFile
+from app.storage.prepared import run_text
 from app.storage.remembered_heads import RememberedHeads
+from app.storage.writer_turns import WriterTurns
 
 SCHEMA_SECONDS = 1.0
 _NEW_HEADS = "new heads"  # in the `info` of a connection
@@ -24,6 +27,34 @@ _NEW_HEADS = "new heads"  # in the `info` of a connection
 def note_head(connection: Connection, study_id: int, head: Head) -> None:
     """Note a head that is the newest once this transaction is committed."""
     connection.info.get(_NEW_HEADS, {})[study_id] = head
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a part of a transaction gave, or why it failed."""
+
+    value: Any = None
+    error: Exception | None = None
+
+
+def attempt(connection: Connection, part: Callable[[Connection], Any]) -> Attempt:
+    """Do a part of a transaction; if it fails, it is undone alone, unless the whole transaction is lost."""
+    heads = dict(connection.info.get(_NEW_HEADS, {}))
+    run_text(connection, "SAVEPOINT part")
+    try:
+        with _translated():
+            value = part(connection)
+    except Exception as error:
+        try:
+            run_text(connection, "ROLLBACK TO SAVEPOINT part")
+        except DBAPIError:  # some failures end a transaction
+            raise error from None
+        connection.info[_NEW_HEADS] = heads
+        made = Attempt(error=error)
+    else:
+        made = Attempt(value)
+    run_text(connection, "RELEASE SAVEPOINT part")
+    return made
 
 
 class ExpectedSchema:
@@ -56,6 +87,7 @@ class Database:
     remembered: RememberedHeads | None = None
     file: DatabaseFile | None = None  # of SQLite
     schema: ExpectedSchema | None = None  # writes need exactly this one
+    turns: WriterTurns | None = None  # of the processes that write to the file
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -66,7 +98,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """All or nothing. When the block ends without an exception, everything in it is durable."""
-        with _translated(), self.writer.connect() as connection:
+        with _translated(), self.writer.connect() as connection, self.turns.turn() if self.turns else nullcontext():
             transaction = connection.begin()
             self._must_be_ours(connection)
             connection.info[_NEW_HEADS] = {}  # those of an earlier transaction are not ours
@@ -105,7 +137,7 @@ class Database:
     @contextmanager
     def rehearse(self) -> Iterator[Connection]:
         """As `write`, but everything in it is undone: for dry runs."""
-        with _translated(), self.writer.connect() as connection:
+        with _translated(), self.writer.connect() as connection, self.turns.turn() if self.turns else nullcontext():
             connection.begin()
             try:
                 yield connection
@@ -119,6 +151,8 @@ class Database:
             self.remembered.close()
         if self.file is not None:
             self.file.release()
+        if self.turns is not None:
+            self.turns.close()
 
 
 def open_database(
@@ -133,7 +167,8 @@ def open_database(
     if url.get_backend_name() == "sqlite":
         file = DatabaseFile(Path(url.database or ""))
         engines = dialects.sqlite_engines(url, connections, file.must_be_in_place)
-        return Database(*engines, remembered, file, ExpectedSchema(schema, 0) if schema else None)
+        turns = WriterTurns(file.file, dialects.BUSY_MILLISECONDS / 1000)
+        return Database(*engines, remembered, file, ExpectedSchema(schema, 0) if schema else None, turns)
     expected = ExpectedSchema(schema, SCHEMA_SECONDS) if schema else None
     database = Database(*dialects.postgresql_engines(url, connections), remembered, None, expected)
     try:

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, Engine, QueuePool, Table, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
 
+from app.storage.prepared import Prepared
+
 T = TypeVar("T")
 
 SAFE_VERSION = (3, 51, 3)  # earlier ones may lose data in a WAL reset when several connections write
@@ -94,7 +96,8 @@ def hold(connection: Connection, lock: Lock, *, shared: bool = False) -> None:
 
 def insert_if_absent(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
     """Insert a row unless its key exists; whether it was inserted."""
-    return connection.execute(_insert_returning(connection.dialect.name, table), row).first() is not None
+    statement = _insert_returning(connection.dialect.name, table, tuple(row))
+    return bool(statement.tuples(connection, row))
 
 
 def insert_missing(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -114,8 +117,8 @@ def _insert(dialect: str, table: Table) -> Any:
 
 
 @cache
-def _insert_returning(dialect: str, table: Table) -> Any:
-    return _insert(dialect, table).returning(table.primary_key.columns[0])
+def _insert_returning(dialect: str, table: Table, columns: tuple[str, ...]) -> Prepared:
+    return Prepared(_insert(dialect, table).returning(table.primary_key.columns[0]), columns)
 
 
 def _sqlite_engine(url: URL, pool_size: int, begin: str) -> Engine:

@@ -7,11 +7,13 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from app.domain.access import Key, Role
+from app.storage.prepared import Prepared
 from app.storage.tables import api_keys, grants, studies
 
 _GRANTED = api_keys.outerjoin(grants).outerjoin(studies)
 _EVERY = select(api_keys, studies.c.name.label("study")).select_from(_GRANTED).order_by(studies.c.name)
 _FIND = _EVERY.where(api_keys.c.id == bindparam("key"))
+_END = Prepared(select(api_keys.c.expires_at, api_keys.c.revoked_at).where(api_keys.c.id == bindparam("key")))
 
 
 def add(connection: Connection, key: Key, secret_hash: str) -> None:
@@ -23,6 +25,12 @@ def find(connection: Connection, key_id: str) -> tuple[Key, str] | None:
     """The key and the hash of its secret."""
     rows = connection.execute(_FIND, {"key": key_id}).all()
     return (_key(rows), rows[0].secret_hash) if rows else None
+
+
+def is_alive(connection: Connection, key_id: str, moment: str) -> bool:
+    """Whether the key exists, was not revoked, and has not expired at `moment`."""
+    rows = _END.tuples(connection, {"key": key_id})
+    return any(revoked_at is None and (expires_at is None or expires_at > moment) for expires_at, revoked_at in rows)
 
 
 def every(connection: Connection) -> tuple[Key, ...]:

@@ -16,10 +16,11 @@ from app.domain.studies import Study
 from app.failpoints import reach
 from app.storage import projections
 from app.storage.database import note_head
+from app.storage.prepared import Prepared
 from app.storage.tables import events, studies
 
-_ADD = insert(events)
-_MOVE_HEAD = update(studies).where(studies.c.id == bindparam("study"))
+_ADD = Prepared(insert(events))
+_MOVE_HEAD = Prepared(update(studies).where(studies.c.id == bindparam("study")), columns=("seq", "head"))
 _HASH = select(events.c.hash).where(events.c.study_id == bindparam("study"), events.c.seq == bindparam("seq"))
 _PART = (events.c.seq > bindparam("after")) & (events.c.seq <= bindparam("until"))
 _READ = select(events).where(events.c.study_id == bindparam("study"), _PART).order_by(events.c.seq)
@@ -45,7 +46,7 @@ def append(connection: Connection, study: Study, actor: Actor, event: StudyEvent
 
 def add(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
     """Add an entry as it is, new or imported, and apply its event to the tables."""
-    connection.execute(_ADD, {"study_id": study.id, **vars(entry)})
+    _ADD.run(connection, {"study_id": study.id, **vars(entry)})
     reach("appended")
     changed = move(connection, study, entry, event)
     note_head(connection, study.id, Head(study.name, entry.seq, entry.hash))
@@ -55,7 +56,7 @@ def add(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEv
 
 def move(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
     """Move the head to an entry of the ledger, and apply its event to the tables."""
-    connection.execute(_MOVE_HEAD, {"study": study.id, "seq": entry.seq, "head": entry.hash})
+    _MOVE_HEAD.run(connection, {"study": study.id, "seq": entry.seq, "head": entry.hash})
     return projections.apply(connection, replace(study, seq=entry.seq, head=entry.hash), entry, event)
 
 

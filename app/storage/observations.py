@@ -1,24 +1,26 @@
 """Observations as rows: one per version; the newest version of each number is `current`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from app.domain.batches import SuggestionId
 from app.domain.codec import canonical, from_plain, read_json, to_plain
-from app.domain.observations import Measured, Observation, ObservationKind
+from app.domain.observations import Measured, Observation, ObservationKind, Outcome
 from app.domain.studies import Study
 from app.storage.dialects import in_parts
+from app.storage.prepared import Prepared
 from app.storage.tables import observations, suggestions
 
-_ADD = insert(observations)
+_ADD = Prepared(insert(observations))
 _OF_STUDY = observations.c.study_id == bindparam("study")
 _LAST_NUMBER = select(func.max(observations.c.number)).where(_OF_STUDY)
 _CURRENT = select(observations).where(_OF_STUDY, observations.c.current)
-_OF_BATCHES = _CURRENT.where(observations.c.batch.in_(bindparam("batches", expanding=True)))
-_WITH_REFS = _CURRENT.where(observations.c.ref.in_(bindparam("refs", expanding=True)))
-_COMPLETED = (
+_OF_BATCHES = Prepared(_CURRENT.where(observations.c.batch.in_(bindparam("batches", expanding=True))), listed="batches")
+_WITH_REFS = Prepared(_CURRENT.where(observations.c.ref.in_(bindparam("refs", expanding=True))), listed="refs")
+_COMPLETED = Prepared(
     select(suggestions.c.batch, suggestions.c.rank)
     .join_from(
         suggestions,
@@ -32,15 +34,23 @@ _COMPLETED = (
     .where(suggestions.c.study_id == bindparam("study"), suggestions.c.batch.in_(bindparam("batches", expanding=True)))
     .group_by(suggestions.c.batch, suggestions.c.rank, suggestions.c.replicates)
     .having(func.count() >= suggestions.c.replicates)
-    .order_by(suggestions.c.batch, suggestions.c.rank)
+    .order_by(suggestions.c.batch, suggestions.c.rank),
+    listed="batches",
 )
 _RECORDED = _CURRENT.where(observations.c.kind == ObservationKind.RECORDED).order_by(observations.c.number)
-_RECORDED_OF = _RECORDED.where(observations.c.candidate.in_(bindparam("candidates", expanding=True)))
-_LATEST = _CURRENT.order_by(observations.c.number.desc()).limit(bindparam("limit"))
+_RECORDED_OF = Prepared(
+    _RECORDED.where(observations.c.candidate.in_(bindparam("candidates", expanding=True))), listed="candidates"
+)
+_LATEST = Prepared(
+    select(observations.c.number, observations.c["values"])
+    .where(_OF_STUDY, observations.c.current)
+    .order_by(observations.c.number.desc())
+    .limit(bindparam("limit"))
+)
 
 
 def add(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
-    connection.execute(_ADD, [_row(study, observation) for observation in new])
+    _ADD.run_many(connection, [_row(study, observation) for observation in new])
 
 
 def supersede(connection: Connection, study: Study, version: Observation) -> None:
@@ -56,7 +66,7 @@ def last_number(connection: Connection, study: Study) -> int:
 def versions(connection: Connection, study: Study, number: int) -> list[Observation]:
     """Every version, oldest first."""
     query = select(observations).where(_is(study, number)).order_by(observations.c.version)
-    return [_observation(row) for row in connection.execute(query)]
+    return [_observation(row) for row in connection.execute(query).mappings()]
 
 
 def page(
@@ -77,7 +87,7 @@ def page(
         shown = query.with_only_columns(observations.c.number).scalar_subquery()
         these = (observations.c.study_id == study.id, observations.c.number.in_(shown))
         query = select(observations).where(*these).order_by(observations.c.number, observations.c.version)
-    return [_observation(row) for row in connection.execute(query)]
+    return [_observation(row) for row in connection.execute(query).mappings()]
 
 
 def recorded_of(connection: Connection, study: Study, candidates: Iterable[int]) -> list[Observation]:
@@ -85,13 +95,14 @@ def recorded_of(connection: Connection, study: Study, candidates: Iterable[int])
     return [
         _observation(row)
         for part in in_parts(sorted(set(candidates)))
-        for row in connection.execute(_RECORDED_OF, {"study": study.id, "candidates": part})
+        for row in _RECORDED_OF.rows(connection, {"study": study.id, "candidates": part})
     ]
 
 
-def latest(connection: Connection, study: Study, limit: int) -> list[Observation]:
-    """The newest observations in their current versions, newest first."""
-    return [_observation(row) for row in connection.execute(_LATEST, {"study": study.id, "limit": limit})]
+def latest(connection: Connection, study: Study, limit: int) -> list[tuple[int, Outcome]]:
+    """Number and current values of the newest observations, newest first."""
+    rows = _LATEST.tuples(connection, {"study": study.id, "limit": limit})
+    return [(number, _values(text)) for number, text in rows]
 
 
 def of_suggestions(connection: Connection, study: Study, batches: Iterable[int]) -> list[Observation]:
@@ -99,7 +110,7 @@ def of_suggestions(connection: Connection, study: Study, batches: Iterable[int])
     return [
         _observation(row)
         for part in in_parts(sorted(set(batches)))
-        for row in connection.execute(_OF_BATCHES, {"study": study.id, "batches": part})
+        for row in _OF_BATCHES.rows(connection, {"study": study.id, "batches": part})
     ]
 
 
@@ -109,7 +120,7 @@ def completed(connection: Connection, study: Study, ids: Collection[SuggestionId
     rows = (
         SuggestionId(batch, rank)
         for part in in_parts(numbers)
-        for batch, rank in connection.execute(_COMPLETED, {"study": study.id, "batches": part})
+        for batch, rank in _COMPLETED.tuples(connection, {"study": study.id, "batches": part})
     )
     return [suggestion for suggestion in rows if suggestion in ids]
 
@@ -117,9 +128,9 @@ def completed(connection: Connection, study: Study, ids: Collection[SuggestionId
 def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict[str, Observation]:
     """The current observations under some references."""
     return {
-        row.ref: _observation(row)
+        row["ref"]: _observation(row)
         for part in in_parts(sorted(set(refs)))
-        for row in connection.execute(_WITH_REFS, {"study": study.id, "refs": part})
+        for row in _WITH_REFS.rows(connection, {"study": study.id, "refs": part})
     }
 
 
@@ -138,14 +149,16 @@ def _row(study: Study, observation: Observation) -> dict[str, Any]:
     }
 
 
-def _observation(row: Row[Any]) -> Observation:
-    columns = dict(row._mapping)  # noqa: SLF001
+def _observation(row: Mapping[Any, Any]) -> Observation:
+    columns = dict(row)
     del columns["study_id"]
     batch, rank = columns.pop("batch"), columns.pop("rank")
     columns["suggestion"] = None if batch is None else SuggestionId(batch, rank)
     columns["kind"] = ObservationKind(columns["kind"])
+    columns["current"] = bool(columns["current"])
     return Observation(**columns | {"values": _values(columns["values"])})
 
 
+@lru_cache(maxsize=4096)  # every report reads the latest values of its study
 def _values(text: str) -> Mapping[str, Measured]:
     return {name: from_plain(Measured, plain) for name, plain in read_json(text).items()}

@@ -2,20 +2,22 @@
 
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 
 import app
 from app.storage.database import Database
 from app.storage.dialects import Lock, hold
 
+if TYPE_CHECKING:
+    from alembic.config import Config
 
-def alembic_config(connection: Connection | None = None) -> Config:
+
+def alembic_config(connection: Connection | None = None) -> "Config":
     """Alembic as this project uses it; `connection` is handed to migrations/env.py."""
+    from alembic.config import Config  # noqa: PLC0415
+
     config = Config()
     config.set_main_option("script_location", str(_scripts()))
     config.attributes["connection"] = connection
@@ -31,29 +33,43 @@ def migrate(database: Database) -> None:
         if is_current(connection):
             return
         _refuse_newer(connection)
+    from alembic import command  # noqa: PLC0415  (a start on a current database needs none of it)
+
     with database.write() as connection:
         hold(connection, Lock.MIGRATION)
         command.upgrade(alembic_config(connection), "head")
 
 
 def is_current(connection: Connection) -> bool:
-    return MigrationContext.configure(connection).get_current_revision() == newest()
+    return _revision(connection) == newest()
 
 
 @cache
-def newest() -> str | None:
+def newest() -> str:
     """The schema of this build."""
-    return ScriptDirectory.from_config(alembic_config()).get_current_head()
+    return max(_known())
 
 
 def _refuse_newer(connection: Connection) -> None:
-    found = MigrationContext.configure(connection).get_current_revision()
-    known = {script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()}
-    if found is not None and found not in known:
+    found = _revision(connection)
+    if found is not None and found not in _known():
         raise RuntimeError(
             f"The database has schema {found}, which this version of the server does not know: its own is {newest()}. "
             "Start the version that made it, or restore a backup from before the upgrade."
         )
+
+
+def _revision(connection: Connection) -> str | None:
+    """The schema of a database; None if it has none."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    revision: str | None = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one_or_none()
+    return revision
+
+
+def _known() -> set[str]:
+    """The revisions of this build: each migration's file begins with its own."""
+    return {path.name.partition("_")[0] for path in (_scripts() / "versions").glob("[0-9]*_*.py")}
 
 
 def _scripts() -> Path:

@@ -1,11 +1,11 @@
 """Studies as rows, one each. Whoever changes a study locks its row."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from app.domain.candidates import Column
 from app.domain.clock import now
@@ -14,12 +14,14 @@ from app.domain.errors import DamagedStudy
 from app.domain.ledger import GENESIS
 from app.domain.studies import Configuration, Import, Study, StudyState
 from app.storage.dialects import in_parts, insert_if_absent
+from app.storage.prepared import Prepared
 from app.storage.tables import api_keys, grants, studies
 
-_FIND = select(studies).where(studies.c.name == bindparam("name"))
-_LOCK = _FIND.with_for_update()
+_NAMED = select(studies).where(studies.c.name == bindparam("name"))
+_FIND = Prepared(_NAMED)
+_LOCK = Prepared(_NAMED.with_for_update())
 _GRANT = (grants.c.key_id == bindparam("key")) & (grants.c.study_id == bindparam("study"))
-_IS_GRANTED = select(grants).where(_GRANT)
+_IS_GRANTED = Prepared(select(grants).where(_GRANT))
 
 
 def create(
@@ -44,8 +46,8 @@ def create(
 
 
 def find(connection: Connection, name: str) -> Study | None:
-    row = connection.execute(_FIND, {"name": name}).first()
-    return _study(row) if row else None
+    rows = _FIND.rows(connection, {"name": name})
+    return _study(rows[0]) if rows else None
 
 
 def names(connection: Connection) -> list[str]:
@@ -86,14 +88,14 @@ class LedgerRow:
 
 def lock_ledger(connection: Connection, name: str) -> LedgerRow | None:
     """The ledger of a study, locked until this transaction ends."""
-    row = connection.execute(_LOCK, {"name": name}).first()
-    return LedgerRow(row.id, row.name, row.seq, row.head, row.created_at) if row else None
+    rows = _LOCK.rows(connection, {"name": name})
+    return LedgerRow(*(rows[0][field.name] for field in fields(LedgerRow))) if rows else None
 
 
 def lock(connection: Connection, name: str) -> Study | None:
     """The study, locked until this transaction ends. (On SQLite BEGIN IMMEDIATE locks everything.)"""
-    row = connection.execute(_LOCK, {"name": name}).first()
-    return _study(row) if row else None
+    rows = _LOCK.rows(connection, {"name": name})
+    return _study(rows[0]) if rows else None
 
 
 def was_requested_as(connection: Connection, study: Study, configuration: Configuration) -> bool:
@@ -127,7 +129,7 @@ def page(
         query = query.join(grants, grants.c.study_id == studies.c.id).where(grants.c.key_id == granted_to)
     if state is not None:
         query = query.where(studies.c.state == state)
-    return tuple(_study(row) for row in connection.execute(query.order_by(studies.c.id).limit(limit)))
+    return tuple(_study(row) for row in connection.execute(query.order_by(studies.c.id).limit(limit)).mappings())
 
 
 def grant(connection: Connection, key_id: str, study: Study) -> None:
@@ -146,17 +148,17 @@ def withdraw_all(connection: Connection, study: Study) -> None:
 
 
 def is_granted(connection: Connection, key_id: str, study: Study) -> bool:
-    return connection.execute(_IS_GRANTED, {"key": key_id, "study": study.id}).first() is not None
+    return bool(_IS_GRANTED.tuples(connection, {"key": key_id, "study": study.id}))
 
 
-def _study(row: Row[Any]) -> Study:
-    columns = dict(row._mapping)  # noqa: SLF001
+def _study(row: Mapping[Any, Any]) -> Study:
+    columns = dict(row)
     del columns["requested"]
     try:
-        if not (type(row.seq) is type(row.version) is type(row.candidates) is int and type(row.head) is str):
+        if not (all(type(row[name]) is int for name in ("seq", "version", "candidates")) and type(row["head"]) is str):
             raise TypeError
-        columns |= {"state": StudyState(row.state), "configuration": _configuration(row.configuration)}
-        return Study(**columns | {"columns": _columns(row.columns), "imports": _imports(row.imports)})
+        columns |= {"state": StudyState(row["state"]), "configuration": _configuration(row["configuration"])}
+        return Study(**columns | {"columns": _columns(row["columns"]), "imports": _imports(row["imports"])})
     except (ValueError, TypeError, AttributeError) as error:  # somebody or something else wrote it
         raise DamagedStudy from error
 

@@ -8,6 +8,8 @@
 ...     answer = suggestion.report([0.8] * suggestion.replicates)
 >>> study.best().mean
 0.8
+
+httpx and asyncio are loaded by the first client, not by this import.
 """
 
 from ._connection import AsyncConnection, SyncConnection

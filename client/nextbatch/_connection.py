@@ -7,21 +7,20 @@ event loop.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
-
-import httpx
 
 from ._json import must_be_finite
 from ._retries import RETRIED_STATUSES, Retries, is_permanent
 from .errors import Unreachable, problem_of
+
+if TYPE_CHECKING:
+    import httpx
 
 log = logging.getLogger("nextbatch")
 WORTH_SAYING = 1.5  # seconds
@@ -60,17 +59,19 @@ class Connection(ABC):
             method,
             f"{self.url}/v1{path}",
             headers=headers,
-            timeout=httpx.Timeout(**limits),
+            timeout=type(self.timeout)(**limits),
             params=_without_none(options.pop("params", {})),
             **options,
         )
 
     async def send(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         """Send a request, again if need be; raise `Problem` for a refusal and `Unreachable` without an answer."""
+        from httpx import TransportError  # noqa: PLC0415  (see this package's docstring)
+
         for pause in (*self.retries.pauses(), None):
             try:
                 response = await self.send_once(request, stream=stream)
-            except httpx.TransportError as error:
+            except TransportError as error:
                 if pause is None or is_permanent(error):
                     raise Unreachable(f"No answer from {self.url}: {error or type(error).__name__}") from error
                 await self._wait(pause, f"no answer from {self.url}")
@@ -143,6 +144,8 @@ class SyncConnection(Connection):
         return function(argument)
 
     async def run_all(self, job: Job, items: Iterable[Any], workers: int) -> None:
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
         with ThreadPoolExecutor(workers, thread_name_prefix="nextbatch") as pool:
             futures = [pool.submit(_run_job, job, item) for item in items]
             try:
@@ -165,6 +168,8 @@ class AsyncConnection(Connection):
         await response.aread()
 
     async def sleep(self, seconds: float) -> None:
+        import asyncio  # noqa: PLC0415
+
         await asyncio.sleep(seconds)
 
     def lines(self, response: httpx.Response) -> Any:
@@ -180,9 +185,13 @@ class AsyncConnection(Connection):
     async def evaluate(self, function: Callable[[Any], Any], argument: Any) -> Any:
         if inspect.iscoroutinefunction(function):
             return await function(argument)
+        import asyncio  # noqa: PLC0415
+
         return await asyncio.to_thread(function, argument)
 
     async def run_all(self, job: Job, items: Iterable[Any], workers: int) -> None:
+        import asyncio  # noqa: PLC0415
+
         semaphore = asyncio.Semaphore(workers)
 
         async def limited(item: Any) -> None:

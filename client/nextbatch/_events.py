@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from ._connection import AsyncConnection, SyncConnection, run_sync
 from ._json import parse
 from ._sync_and_async import ConnectionT, Handle, sync_and_async
 from .answers import Event
+
+if TYPE_CHECKING:
+    import httpx
 
 SILENCE_SECONDS = 30.0  # beyond the time-out; the server sends something every 15 seconds
 
@@ -66,9 +67,11 @@ class Events(Handle[ConnectionT]):
         """The next line; None when the connection has ended, for whatever reason."""
         if self._response is None:
             await self._connect()
+        from httpx import TransportError  # noqa: PLC0415  (see this package's docstring)
+
         try:
             return await self._connection.next_line(self._lines)
-        except httpx.TransportError:
+        except TransportError:
             return None
 
     async def _connect(self) -> None:

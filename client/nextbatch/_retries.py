@@ -6,12 +6,12 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
-import httpx
+if TYPE_CHECKING:
+    import httpx
 
 RETRIED_STATUSES = frozenset({429, 502, 503, 504})  # never 409: the server has decided
-_PERMANENT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,16 @@ class Retries:
 
 def is_permanent(error: httpx.TransportError) -> bool:
     """Whether the request itself is at fault, so that it would fail every time."""
-    return isinstance(error, _PERMANENT)
+    from httpx import LocalProtocolError, UnsupportedProtocol  # noqa: PLC0415  (see this package's docstring)
+
+    return isinstance(error, UnsupportedProtocol | LocalProtocolError)
 
 
 def _seconds(text: str) -> float:
     if text.isdigit():
         return float(text)
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415
+
     try:
         return (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds()
     except (TypeError, ValueError):

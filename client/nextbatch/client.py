@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, Unpack
-
-import httpx
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from ._connection import AsyncConnection, SyncConnection
 from ._json import parse
@@ -20,9 +18,14 @@ from .answers import Key, StudyDetails
 from .checks import HeadsChecked
 from .study import Study
 
+if TYPE_CHECKING:
+    import httpx
+
+    Timeout = float | tuple[float, float, float, float] | httpx.Timeout
+
 LOCAL_URL = "http://127.0.0.1:8000"
 RETRIES = Retries()
-TIMEOUT = httpx.Timeout(30.0, connect=5.0)
+TIMEOUT = (5.0, 30.0, 30.0, 30.0)  # seconds to connect, read, write, and to wait for a free connection
 
 
 class Server(Handle[ConnectionT]):
@@ -135,11 +138,13 @@ class Client(Server[SyncConnection]):
         url: str | None = None,
         key: str | None = None,
         *,
-        timeout: float | httpx.Timeout = TIMEOUT,
+        timeout: Timeout = TIMEOUT,
         retries: int | Retries = RETRIES,
         transport: httpx.BaseTransport | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
+        import httpx  # noqa: PLC0415  (see this package's docstring)
+
         connection = SyncConnection(*_address(url, key), httpx.Timeout(timeout), _retries(retries))
         connection.http = http_client or httpx.Client(transport=transport)
         super().__init__(connection)
@@ -161,11 +166,13 @@ class AsyncClient(Server[AsyncConnection]):
         url: str | None = None,
         key: str | None = None,
         *,
-        timeout: float | httpx.Timeout = TIMEOUT,
+        timeout: Timeout = TIMEOUT,
         retries: int | Retries = RETRIES,
         transport: httpx.AsyncBaseTransport | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
+        import httpx  # noqa: PLC0415
+
         connection = AsyncConnection(*_address(url, key), httpx.Timeout(timeout), _retries(retries))
         connection.http = http_client or httpx.AsyncClient(transport=transport)
         super().__init__(connection)

@@ -44,6 +44,43 @@ def test_a_revoked_key_is_refused_at_once_and_stays_so(admin: TestClient) -> Non
     problem(admin.post("/v1/keys/000000000000/revocation"), 404, "key-not-found")
 
 
+@pytest.mark.parametrize("token", [{}, {"Idempotency-Key": "t"}])
+def test_a_revoked_key_reports_nothing_more_although_it_was_seen_a_moment_ago(
+    admin: TestClient, filled: str, token: dict[str, str]
+) -> None:
+    made = make(admin, studies=[filled])
+    headers, path = bearer(made["key"]) | token, f"/v1/studies/{filled}/observations"
+    bodies = [{"json": {"candidate": "A1", "value": 1.0}}, {"content": "key,value\nA2,2.0\n"}]
+    bodies[1]["headers"] = {"Content-Type": "text/csv"}
+    for _ in range(2):  # the second time it is known
+        assert admin.post(path, json={"candidate": "A1", "value": 1.0}, headers=headers).is_success
+    admin.post(f"/v1/keys/{made['id']}/revocation")
+    for body in bodies:
+        sent = {**body, "headers": headers | body.get("headers", {})}
+        for query in ("", "?dry_run=true"):
+            problem(admin.post(path + query, **sent), 401, "unauthenticated")
+    assert len(admin.get(path).json()["observations"]) == 1
+
+
+def test_a_key_reports_nothing_more_after_its_expiry_although_it_was_seen_a_moment_ago(
+    admin: TestClient, filled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expiry = datetime.now(UTC) + timedelta(hours=1)
+    made = make(admin, studies=[filled], expires_at=expiry.isoformat())
+    path, body = f"/v1/studies/{filled}/observations", {"candidate": "A1", "value": 1.0}
+    assert admin.post(path, json=body, headers=bearer(made["key"])).status_code == 201
+    monkeypatch.setattr(access, "now", lambda: made["expires_at"])
+    problem(admin.post(path, json=body, headers=bearer(made["key"])), 401, "unauthenticated")
+
+
+def test_another_secret_of_a_known_key_is_refused(admin: TestClient, filled: str) -> None:
+    made = make(admin, studies=[filled])
+    path, body = f"/v1/studies/{filled}/observations", {"candidate": "A1", "value": 1.0}
+    assert admin.post(path, json=body, headers=bearer(made["key"])).status_code == 201
+    other = made["key"][:-1] + ("A" if made["key"][-1] != "A" else "B")
+    problem(admin.post(path, json=body, headers=bearer(other)), 401, "unauthenticated")
+
+
 def test_a_key_ends_at_its_expiry(admin: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     expiry = datetime.now(UTC) + timedelta(hours=1)
     made = make(admin, expires_at=expiry.isoformat())

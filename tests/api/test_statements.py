@@ -3,21 +3,32 @@
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 
+from app.api import admissions
 from app.services.resources import Resources
+from app.storage import prepared
 from tests.api.lab import Lab
 
 
 @pytest.fixture
-def statements(resources: Resources) -> Iterator[list[str]]:
+def statements(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Every statement but those that begin and end transactions, as they come."""
     seen: list[str] = []
+    monkeypatch.setattr(admissions, "SECONDS", 60.0)  # as if everything happened within a second
 
     def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
         if not statement.startswith("BEGIN"):
             seen.append(statement)
 
+    execute = prepared._execute
+
+    def noted(connection: Connection, text: str, *rest: object, **options: bool) -> object:
+        if "SAVEPOINT" not in text:
+            seen.append(text)
+        return execute(connection, text, *rest, **options)
+
+    monkeypatch.setattr(prepared, "_execute", noted)
     database = resources.database  # PostgreSQL's two engines are one
     engines = {engine.pool: engine for engine in (database.reader, database.writer)}.values()
     for engine in engines:
@@ -27,11 +38,12 @@ def statements(resources: Resources) -> Iterator[list[str]]:
         event.remove(engine, "before_cursor_execute", note)
 
 
-def test_a_report_takes_nine_statements(lab: Lab, statements: list[str]) -> None:
+def test_a_report_takes_eight_statements(lab: Lab, statements: list[str], resources: Resources) -> None:
+    """On PostgreSQL one more, which locks the study of a group before any Idempotency-Key."""
     lab.begin().report(candidate="MeOH-40", value=0.2)  # the keys are read once
     statements.clear()
     lab.report(candidate="MeOH-50", value=0.3)
-    assert len(statements) <= 9
+    assert len(statements) <= (8 if resources.database.file else 9)
 
 
 def test_a_report_of_a_batch_takes_as_many_however_large_it_is(lab: Lab, statements: list[str]) -> None:

@@ -15,9 +15,10 @@ from app.domain.events import StudyEvent
 ROOT = Path(__file__).parents[2]
 PYTHON = [path for folder in ("app", "client", "migrations") for path in sorted((ROOT / folder).rglob("*.py"))]
 
-# The one place of use cases; arrays, the cache of engine states and the schema have short transactions of their own,
-# the command has no request.
+# The one place of use cases, and where reports share transactions; arrays, the cache of engine states and the schema
+# have short transactions of their own, the command has no request.
 WRITERS = {
+    "app/services/group_commit.py",
     "app/services/maintenance.py",
     "app/services/transactions.py",
     "app/storage/blobs.py",

@@ -42,7 +42,8 @@ class Bench:
 
     def work(self) -> None:
         """One of the things that people do."""
-        self.random.choices((self.report, self.ask, self.correct, self.look), weights=(60, 15, 10, 15))[0]()
+        doing = (self.report, self.ask, self.correct, self.look, self.blunder)
+        self.random.choices(doing, weights=(55, 15, 10, 15, 5))[0]()
 
     def report(self) -> None:
         lines = [{"candidate": self.random.choice(CANDIDATES), "value": self._value()} for _ in range(self._few())]
@@ -50,6 +51,13 @@ class Bench:
             if self.random.random() < 0.3:
                 line["ref"] = f"ref {line['value']}"
         self._note_report(lines)
+
+    def blunder(self) -> None:
+        """Report for a candidate that does not exist: refused, with no effect on what others report meanwhile."""
+        lines = [{"candidate": key, "value": self._value()} for key in (self.random.choice(CANDIDATES), "nobody")]
+        outcome, answer = self._send("POST", "observations?duplicates=new", {"observations": lines})
+        if outcome is Outcome.OK:
+            self.history.violations.append(f"an unknown candidate was taken: {answer}")
 
     def ask(self) -> None:
         """As a worker whom nobody met before, so that the batch was computed after this began; and report it."""

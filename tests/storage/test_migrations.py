@@ -10,6 +10,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
+from app.storage import schema
 from app.storage.database import Database, open_database
 from app.storage.schema import alembic_config, is_current, migrate
 from app.storage.tables import metadata
@@ -66,3 +67,10 @@ def test_a_kept_database_file_upgrades_with_its_rows(kept: Path, tmp_path: Path)
 
 def test_a_database_file_is_kept_for_every_release() -> None:
     assert sorted(KEPT.glob("*.sqlite3")), "make one with `python -m tests.storage.keep`"
+
+
+def test_the_newest_schema_is_that_of_the_last_migration() -> None:
+    """The program itself reads it from the names of the files."""
+    scripts = ScriptDirectory.from_config(schema.alembic_config())
+    assert schema.newest() == scripts.get_current_head()
+    assert schema._known() == {script.revision for script in scripts.walk_revisions()}

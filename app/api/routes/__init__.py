@@ -1,5 +1,7 @@
 """The addresses, one module per noun. A route reads, calls one use case or workflow, and shapes the answer."""
 
+from typing import Any
+
 from app.api import problems
 
 # The problems that any operation under /v1 may answer with …
@@ -30,3 +32,4 @@ WRITES = problems.documented(
 )
 # … and those of an operation on one study.
 OF_A_STUDY = problems.documented("study-not-found", "study-deleted", "unreadable-event", "damaged-study")
+NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "As you know it (If-None-Match)"}}

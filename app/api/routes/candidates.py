@@ -11,7 +11,7 @@ from app.api.bodies import Spooled, StrictRoute, candidate_files, spooled, uploa
 from app.api.dependencies import CanManage, CanRead, ResourcesDep, RunLong
 from app.api.problems import documented
 from app.api.responses import answer, download, respond
-from app.api.routes import COMMON, OF_A_STUDY, WRITES
+from app.api.routes import COMMON, NOT_MODIFIED, OF_A_STUDY, WRITES
 from app.api.schemas.candidates import (
     CandidateChange,
     CandidateOut,
@@ -25,6 +25,7 @@ from app.api.schemas.candidates import (
     switched_out,
 )
 from app.api.schemas.shape import Name
+from app.api.shared_answers import Reader
 from app.domain.access import Actor, Scope
 from app.domain.candidates import Candidate, ColumnKind
 from app.domain.limits import MOST_CONDITIONS
@@ -165,19 +166,20 @@ async def candidate_query(
     "",
     summary="A page of candidates, sorted and filtered; or all of them as CSV or .xlsx",
     response_model=CandidatePageOut,
-    responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "Candidates"}},
+    responses=NOT_MODIFIED
+    | {200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "Candidates"}},
 )
 async def list_candidates(
     study: Name,
-    tx: CanRead,
+    reader: Reader,
     resources: ResourcesDep,
     run_long: RunLong,
     query: Annotated[CandidateQuery, Depends(candidate_query)],
     format: Literal["json", "csv", "xlsx"] = "json",  # noqa: A002
 ) -> Response:
     if format == "json":
-        return await run_long(partial(_page, study, tx, resources, query))
-    return await run_long(partial(_table, study, tx, resources, query, format))
+        return await reader.answer(study, partial(_page, study, reader.tx, resources, query))
+    return await run_long(partial(_table, study, reader.tx, resources, query, format))
 
 
 @router.get(
@@ -216,10 +218,10 @@ def change_candidate(
     )
 
 
-def _page(study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery) -> Response:
+def _page(study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery) -> CandidatePageOut:
     predictions = predict(resources, tx, study) if query.posterior else None
     with resources.memory.reserve(PER_CELL * tx.read(candidates.page_cells, study, query)):
-        return respond(answer(page_out(tx.read(candidates.read_page, resources, study, query, predictions))))
+        return page_out(tx.read(candidates.read_page, resources, study, query, predictions))
 
 
 def _table(

@@ -4,12 +4,21 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import ValidationError
 from starlette.responses import Response, StreamingResponse
 
-from app.api.bodies import Spooled, StrictRoute, sheet_file, spooled, uploading
-from app.api.dependencies import CanRead, CanReport, ResourcesDep, RunLong, SeenVersion
+from app.api.bodies import Spooled, StrictRoute, sheet_file, spool
+from app.api.dependencies import (
+    CanRead,
+    CanReport,
+    IdempotencyKey,
+    ResourcesDep,
+    SeenVersion,
+    allowed,
+    write_transactions,
+)
+from app.api.limits import LongRunner, run_short
 from app.api.problems import MOST_ERRORS, documented, invalid_payload
 from app.api.responses import answer, download, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
@@ -32,7 +41,7 @@ from app.api.schemas.observations import (
     upload_retraction_out,
 )
 from app.api.schemas.shape import Name
-from app.domain.access import Scope
+from app.domain.access import Actor, Scope
 from app.domain.errors import Finding, Invalid
 from app.domain.observations import Report
 from app.services.intake import json_text
@@ -41,6 +50,7 @@ from app.services.intake.sheet_columns import SheetShape
 from app.services.intake.sheet_reading import read_rows, read_sheet
 from app.services.intake.xlsx import XLSX, write_xlsx, xlsx_rows
 from app.services.memory import PER_TABLE_BYTE
+from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import observations, studies
 from app.services.use_cases.observations import Correction, Revision, UploadRetraction
@@ -54,11 +64,11 @@ router = APIRouter(
 )
 
 ObservationNumber = Annotated[int, Path(ge=1, lt=2**31, description="The observation's number.")]
-Sent = Annotated[Spooled, Depends(spooled(Scope.REPORT, json_in_memory=True))]
-CanSendReports = Annotated[WriteTransactions, uploading(Scope.REPORT, json_in_memory=True)]
+Reporter = Annotated[Actor, Depends(allowed(Scope.REPORT, from_memory=True))]
 OutsideLimits = Annotated[
     Literal["refuse", "accept"], Query(description="Whether values outside the limits of their quantity are stored.")
 ]
+MOST_IN_GROUP = 100  # reports of one request
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
 _BODY: dict[str, Any] = {
@@ -96,21 +106,16 @@ _BODY: dict[str, Any] = {
 }
 
 
-async def get_reports(
-    study: Name,
-    body: Sent,
-    tx: CanSendReports,
-    resources: ResourcesDep,
-    run_long: RunLong,
-    map: Annotated[  # noqa: A002
-        list[str], Query(description="A sheet's column under the lab's own name, as `Ausbeute=value`.")
-    ] = [],  # noqa: B006
+async def read_reports(
+    request: Request, body: Spooled, tx: WriteTransactions, renamed: list[str]
 ) -> list[Report] | Answer:
     """The reports of a body, as JSON or as a sheet; or the answer that the same request got before."""
     if body.json is not None:
         return _json_reports(body)
-    with resources.memory.reserve(PER_TABLE_BYTE * sum(path.stat().st_size for path in body.files.values())):
-        return await run_long(partial(_reports, study, body, tx, _renamed(map)))
+    state = request.app.state
+    with state.resources.memory.reserve(PER_TABLE_BYTE * sum(path.stat().st_size for path in body.files.values())):
+        work = partial(_reports, request.path_params["study"], body, tx, _renamed(renamed))
+        return await LongRunner(request, state.long_work)(work)
 
 
 def _renamed(pairs: list[str]) -> dict[str, str]:
@@ -158,24 +163,13 @@ def _each_report(unread: list[Any]) -> list[Report]:
     return reports
 
 
-def get_options(
-    body: Sent,
-    duplicates: Annotated[
-        Literal["skip", "new"],
-        Query(description="Whether equal values of a candidate are repeats or new."),
-    ] = "skip",
-    implausible: Annotated[
-        Literal["accept", "refuse"],
-        Query(description="Whether values far from all earlier ones are stored, or refused so that you can confirm."),
-    ] = "accept",
-    outside_limits: OutsideLimits = "refuse",
-) -> ReportOptions:
-    return ReportOptions(
-        body.digest,
-        all_new=duplicates == "new",
-        refuse_implausible=implausible == "refuse",
-        outside_limits=outside_limits == "accept",
-    )
+async def store_reports(
+    tx: WriteTransactions, resources: Resources, study: str, reports: list[Report], options: ReportOptions
+) -> Answer:
+    """A few reports share a commit with those of others; many have a transaction of their own, on a thread."""
+    if len(reports) <= MOST_IN_GROUP:
+        return await tx.write_in_group(resources.commits, report, resources, study, reports, options, answer=_reported)
+    return await run_short(partial(tx.write_once, report, resources, study, reports, options, answer=_reported))
 
 
 @router.post(
@@ -187,18 +181,36 @@ def get_options(
     | {201: {"model": ReportReceiptOut, "description": "Recorded"}},
     openapi_extra=_BODY,
 )
-def report_observations(
+async def report_observations(  # noqa: PLR0913, PLR0917  (each dependency would cost more than its parameters)
+    request: Request,
     study: Name,
-    reports: Annotated[list[Report] | Answer, Depends(get_reports)],
-    options: Annotated[ReportOptions, Depends(get_options)],
-    tx: CanSendReports,
-    resources: ResourcesDep,
+    reporter: Reporter,
+    idempotency_key: IdempotencyKey = None,
+    map: Annotated[  # noqa: A002
+        list[str], Query(description="A sheet's column under the lab's own name, as `Ausbeute=value`.")
+    ] = [],  # noqa: B006
+    duplicates: Annotated[
+        Literal["skip", "new"],
+        Query(description="Whether equal values of a candidate are repeats or new."),
+    ] = "skip",
+    implausible: Annotated[
+        Literal["accept", "refuse"],
+        Query(description="Whether values far from all earlier ones are stored, or refused so that you can confirm."),
+    ] = "accept",
+    outside_limits: OutsideLimits = "refuse",
     dry_run: Annotated[bool, Query(description="Check everything, store nothing.")] = False,
 ) -> Response:
+    resources: Resources = request.app.state.resources
+    async with spool(request, reporter, json_in_memory=True) as body:
+        tx = write_transactions(request, reporter, idempotency_key, body.digest)
+        reports = await read_reports(request, body, tx, map)
     if isinstance(reports, Answer):
         return respond(reports)
-    run, receipt = (tx.dry_run, _checked) if dry_run else (tx.write_once, _reported)
-    return respond(run(report, resources, study, reports, options, answer=receipt))
+    options = ReportOptions(body.digest, duplicates == "new", implausible == "refuse", outside_limits == "accept")
+    if dry_run:
+        check = partial(tx.dry_run, report, resources, study, reports, options, answer=_checked)
+        return respond(await run_short(check))
+    return respond(await store_reports(tx, resources, study, reports, options))
 
 
 @router.post(

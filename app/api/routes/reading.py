@@ -1,21 +1,21 @@
 """Read models for dashboards: summary, certificate and trace; and checks of the ledger and of batches."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from app.api.bodies import StrictRoute
 from app.api.dependencies import CanRead, ResourcesDep, RunLong
 from app.api.problems import documented
-from app.api.responses import unless_known
-from app.api.routes import COMMON, OF_A_STUDY
+from app.api.routes import COMMON, NOT_MODIFIED, OF_A_STUDY
 from app.api.schemas.diagnostics import DiagnosticsOut, diagnostics_out
 from app.api.schemas.fronts import FrontOut, front_out
 from app.api.schemas.ledger import ReplayedOut, VerifiedOut, replayed_out, verified_out
 from app.api.schemas.reading import CertificateAnswer, SummaryOut, TraceOut, certificate_out, summary_out, trace_out
 from app.api.schemas.shape import Name
-from app.services.use_cases import batches, studies, verification
+from app.api.shared_answers import Reader
+from app.services.use_cases import batches, verification
 from app.services.workflows.diagnose import diagnose_study
 from app.services.workflows.replay import replay
 from app.services.workflows.summarise import read_front, summarise
@@ -25,18 +25,12 @@ router = APIRouter(
 )
 
 AsOf = Annotated[int | None, Query(ge=1, lt=2**31, description="As it was after this event of the ledger.")]
-NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "As you know it (If-None-Match)"}}
 MODEL = documented("conflict")
 
 
 @router.get("/summary", summary="A study at a glance", response_model=SummaryOut, responses=NOT_MODIFIED | MODEL)
-async def read_summary(
-    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong, as_of: AsOf = None
-) -> Response:
-    def make() -> SummaryOut:
-        return summary_out(summarise(resources, tx, study, as_of))
-
-    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
+async def read_summary(study: Name, reader: Reader, resources: ResourcesDep, as_of: AsOf = None) -> Response:
+    return await reader.answer(study, lambda: summary_out(summarise(resources, reader.tx, study, as_of)))
 
 
 @router.get(
@@ -45,13 +39,8 @@ async def read_summary(
     response_model=CertificateAnswer,
     responses=NOT_MODIFIED | MODEL,
 )
-async def read_certificate(
-    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong, as_of: AsOf = None
-) -> Response:
-    def make() -> CertificateAnswer:
-        return certificate_out(summarise(resources, tx, study, as_of))
-
-    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
+async def read_certificate(study: Name, reader: Reader, resources: ResourcesDep, as_of: AsOf = None) -> Response:
+    return await reader.answer(study, lambda: certificate_out(summarise(resources, reader.tx, study, as_of)))
 
 
 @router.get(
@@ -60,24 +49,17 @@ async def read_certificate(
     response_model=FrontOut,
     responses=NOT_MODIFIED | MODEL,
 )
-async def read_study_front(
-    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong, as_of: AsOf = None
-) -> Response:
-    def make() -> FrontOut:
-        return front_out(read_front(resources, tx, study, as_of))
-
-    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
+async def read_study_front(study: Name, reader: Reader, resources: ResourcesDep, as_of: AsOf = None) -> Response:
+    return await reader.answer(study, lambda: front_out(read_front(resources, reader.tx, study, as_of)))
 
 
 @router.get("/trace", summary="How it went, batch by batch", response_model=TraceOut, responses=NOT_MODIFIED | MODEL)
-async def read_trace(
-    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong
-) -> Response:
+async def read_trace(study: Name, reader: Reader, resources: ResourcesDep) -> Response:
     def make() -> TraceOut:
-        _, issued = tx.read(batches.list_batches, study, 0, 100_000, None, None)
-        return trace_out(summarise(resources, tx, study, None), issued)
+        _, issued = reader.tx.read(batches.list_batches, study, 0, 100_000, None, None)
+        return trace_out(summarise(resources, reader.tx, study, None), issued)
 
-    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
+    return await reader.answer(study, make)
 
 
 @router.get(
@@ -86,13 +68,8 @@ async def read_trace(
     response_model=DiagnosticsOut,
     responses=NOT_MODIFIED | MODEL,
 )
-async def read_diagnostics(
-    study: Name, request: Request, tx: CanRead, resources: ResourcesDep, run_long: RunLong
-) -> Response:
-    def make() -> DiagnosticsOut:
-        return diagnostics_out(diagnose_study(resources, tx, study))
-
-    return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
+async def read_diagnostics(study: Name, reader: Reader, resources: ResourcesDep) -> Response:
+    return await reader.answer(study, lambda: diagnostics_out(diagnose_study(resources, reader.tx, study)))
 
 
 @router.post("/verify", summary="Check the ledger, and everything that is derived from it")

@@ -6,14 +6,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.cli.serving import first_admin_key, prepare
-from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.settings import Settings
 
 
 @contextmanager
 def temporary_server(port: int = 0) -> Iterator[tuple[str, str]]:
     """The address and the admin key of a fresh server."""
+    from app.settings import Settings
+
     with tempfile.TemporaryDirectory(prefix="nextbatch-demo-") as folder:
         settings = Settings(data=Path(folder), database_url=None, log_level="error")
         database = prepare(settings)
@@ -24,7 +29,7 @@ def temporary_server(port: int = 0) -> Iterator[tuple[str, str]]:
 
 
 @contextmanager
-def _serving(settings: Settings, listener: socket.socket) -> Iterator[None]:
+def _serving(settings: "Settings", listener: socket.socket) -> Iterator[None]:
     import uvicorn
 
     from app.main import create_app

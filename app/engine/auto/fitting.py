@@ -13,7 +13,6 @@ from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import minimize
 
 from app.arrays import FloatArray
 from app.engine.auto.columns import Layout
@@ -167,6 +166,7 @@ def highest_mode(posterior: Posterior, starts: Sequence[FloatArray]) -> Mode:
 
 def _climb(posterior: Posterior, start: FloatArray) -> Mode:
     """The maximum that L-BFGS-B reaches from a start."""
+    from scipy.optimize import minimize  # noqa: PLC0415  (a process that serves and computes nothing needs none of it)
 
     def negative(theta: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = posterior(theta)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from app.arrays import FloatArray
 
@@ -92,6 +91,8 @@ def _write_distances(tile: FloatArray, X: FloatArray, Y: FloatArray, centre: Flo
 
 def _write_differences(tile: FloatArray, X: FloatArray, Y: FloatArray, scale: FloatArray) -> None:
     """r² = Σ_q (x_q − y_q)² / scale_q², at most FAR²; equal lengthscales need one division."""
+    from scipy.spatial.distance import cdist  # noqa: PLC0415  (a process that serves and computes nothing needs none of it)
+
     if (scale == scale[0]).all():
         np.divide(cdist(X, Y, "sqeuclidean"), scale[0] ** 2, out=tile)
     else:

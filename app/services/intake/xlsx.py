@@ -8,15 +8,13 @@ import datetime as dt
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
-
-from openpyxl import Workbook, load_workbook
-from openpyxl.cell import WriteOnlyCell
 
 from app.deadline import check_deadline
 from app.domain.candidates import CellValue
@@ -38,6 +36,8 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, ParseError, LookupError, ValueError, 
 
 def xlsx_rows(path: Path) -> Iterator[list[str]]:
     """The rows of the first sheet as texts: numbers as Python writes them, dates as 2026-01-31, percentages with %."""
+    from openpyxl import load_workbook  # noqa: PLC0415  (most servers never need it, and it takes megabytes)
+
     _check_size(path)
     try:
         _check_formulas(path)
@@ -64,15 +64,19 @@ def xlsx_as_csv(path: Path) -> Path:
 
 def write_xlsx(path: Path, header: Sequence[str], rows: Iterable[Sequence[CellValue]]) -> None:
     """One sheet. Texts are texts: no spreadsheet program reads them as numbers, dates or formulas."""
+    from openpyxl import Workbook  # noqa: PLC0415  (most servers never need it, and it takes megabytes)
+    from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415
+
     workbook = Workbook(write_only=True)
     sheet = workbook.create_sheet("sheet")
     sheet.freeze_panes = "A2"
+    new_cell = partial(WriteOnlyCell, sheet)
     for number, row in enumerate(chain([header], rows), start=1):
         check_deadline()
         if number * len(header) > _MOST_CELLS_WRITTEN or number > _MOST_ROWS_WRITTEN:
             sheet.close()
             raise _refusal("The table is too large for .xlsx. Use `format=csv`, or filter it.")
-        sheet.append([_cell(sheet, value) for value in row])
+        sheet.append([_cell(new_cell, value) for value in row])
     workbook.save(path)
 
 
@@ -90,6 +94,8 @@ def _check_formulas(path: Path) -> None:
     """A formula whose result is not in the file would look like an empty cell."""
     if not _has_formulas(path):
         return
+    from openpyxl import load_workbook  # noqa: PLC0415
+
     with path.open("rb") as results, path.open("rb") as formulas:
         pairs = zip(
             load_workbook(results, read_only=True, data_only=True).worksheets[0].iter_rows(),
@@ -158,8 +164,8 @@ def _number_text(value: float, is_percentage: bool) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _cell(sheet: Any, value: CellValue) -> Any:
-    cell = WriteOnlyCell(sheet, value=_UNFIT.sub("\ufffd", value) if isinstance(value, str) else value)
+def _cell(new: Callable[..., Any], value: CellValue) -> Any:
+    cell = new(value=_UNFIT.sub("\ufffd", value) if isinstance(value, str) else value)
     if isinstance(value, str):
         cell.data_type, cell.number_format = "s", "@"  # whatever it begins with
     return cell

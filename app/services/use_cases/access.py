@@ -75,8 +75,7 @@ def authenticate(connection: Connection, plaintext_key: str) -> Key:
 
 def must_be_alive(connection: Connection, actor: Actor) -> None:
     """Refuse an actor whose key has expired or been revoked since the request began."""
-    stored = keys.find(connection, actor.key.id)
-    if stored is None or not _is_alive(stored[0]):
+    if not keys.is_alive(connection, actor.key.id, now()):
         raise Unauthenticated
 
 

@@ -9,7 +9,7 @@ from typing import Self
 
 from app.domain.batches import Explanation
 from app.domain.errors import Finding
-from app.domain.observations import Observation, Report
+from app.domain.observations import Outcome, Report
 from app.domain.studies import Configuration
 from app.services.use_cases.report_contradictions import finding_at
 
@@ -27,10 +27,10 @@ class Plausibility:
     """Judges new values by the latest values of the study."""
 
     @classmethod
-    def by_quantity(cls, configuration: Configuration, latest: Sequence[Observation]) -> dict[str, Self]:
-        """For each quantity of a study, by its values in the latest observations."""
+    def by_quantity(cls, configuration: Configuration, latest: Sequence[Outcome]) -> dict[str, Self]:
+        """For each quantity of a study, by its latest values."""
         names = [quantity.name for quantity in configuration.quantities]
-        return {name: cls([o.values[name].value for o in latest if name in o.values]) for name in names}
+        return {name: cls([values[name].value for values in latest if name in values]) for name in names}
 
     def __init__(self, latest: Sequence[float]) -> None:
         self._known = len(latest) >= FEWEST

@@ -26,7 +26,7 @@ from app.services.use_cases.plausibility import Plausibility
 from app.services.use_cases.report_contradictions import finding_at, other_conditions, other_key
 from app.services.use_cases.stored_results import Earlier, Sameness, StoredResults
 from app.storage import batches, ledger, observations
-from app.storage.candidate_set import CandidateSet
+from app.storage.candidate_set import CandidateSet, known_blocks
 
 MatchStatus = Literal["recorded", "completed", "duplicate", "failed", "abandoned"]
 LATEST = 50
@@ -75,7 +75,8 @@ class ReportMatcher:
         self._reports = reports
         self._configuration = study.configuration
         self._has_several = len(study.configuration.quantities) > 1
-        self._candidates = CandidateSet(connection, resources.arrays, study)
+        blocks = known_blocks(connection, resources.arrays, study)
+        self._candidates = CandidateSet(connection, resources.arrays, study, blocks)
         keys = {report.candidate for report in reports if report.candidate is not None}
         self._numbers = self._candidates.find_all(keys)
         self._results = StoredResults(connection, study, self._numbers.values())
@@ -83,9 +84,9 @@ class ReportMatcher:
         stored = observations.with_refs(connection, study, refs)
         self._refs = {ref: self._results.of(observation) for ref, observation in stored.items()}
         latest = observations.latest(connection, study, LATEST)
-        self._next_number = latest[0].number + 1 if latest else 1
+        self._next_number = latest[0][0] + 1 if latest else 1
         self._first_number = self._next_number
-        self._plausibility = Plausibility.by_quantity(study.configuration, latest)
+        self._plausibility = Plausibility.by_quantity(study.configuration, [values for _, values in latest])
         self._repeats: Counter[Sameness] = Counter()
         self._loaded_batches: set[int] = set()
         self._suggestions: dict[SuggestionId, Suggestion] = {}

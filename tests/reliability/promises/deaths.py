@@ -10,6 +10,8 @@ from tests.reliability.promise import Promise, on_each_database
 
 SCENE = chaos.Scene(servers=3, clients=16, work=Bench.work, places=sorted(failpoints.NAMES))
 
+BUGS = ("commit after the answer", "answers before the commit", "neighbours are undone", "a stale cache")
+
 PROMISE = Promise(
     number=1,
     words="What was answered with 2xx survives any death of a process, once",
@@ -21,7 +23,7 @@ PROMISE = Promise(
     unit="deaths",
     full=1_000,
     prove=on_each_database(partial(chaos.survive, SCENE)),
-    teeth={bug: partial(planted_in_servers, bug) for bug in ("commit after the answer", "a stale cache")},
+    teeth={bug: partial(planted_in_servers, bug) for bug in BUGS},
     short=3,
     share=4,
 )
