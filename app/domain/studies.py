@@ -139,6 +139,8 @@ class Configuration(ModelSettings):
     prefer: Mapping[str, float] = field(default_factory=dict)  # weights of the objectives; without them, their front
     reference: Mapping[str, float] = field(default_factory=dict)  # what is too bad to be of interest, by objective
     failures: Literal["learn"] | None = None  # whether failures tell where nothing can be measured
+    budget: float | None = None  # what all measurements together may cost; asks stay within what is left of it
+    cost_unit: str | None = None
 
     @property
     def objective(self) -> Objective:

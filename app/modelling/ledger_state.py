@@ -82,6 +82,8 @@ class LedgerState:
     """(n,) whether the observation counts; a retracted one does not."""
     failed: Mapping[int, int] = field(default_factory=dict)
     """Candidate → how often a measurement of it failed and may not be tried again."""
+    failed_tries: Mapping[int, int] = field(default_factory=dict)
+    """Candidate → how often a measurement of it failed, whether it may be tried again or not."""
 
     @property
     def rows(self) -> int:
@@ -144,6 +146,7 @@ class _Folding:
         self._unavailable = set(state.unavailable)
         self._bases = list(state.bases)
         self._failed = Counter(state.failed)
+        self._failed_tries = Counter(state.failed_tries)
         self._new: list[ReportedObservation] = []  # not yet in the arrays
 
     def take(self, entry: LedgerEntry) -> None:
@@ -158,6 +161,7 @@ class _Folding:
             unavailable=frozenset(self._unavailable),
             bases=tuple(self._bases),
             failed=dict(self._failed),
+            failed_tries=dict(self._failed_tries),
         )
 
     def _apply(self, event: StudyEvent) -> None:  # noqa: PLR0912  (one branch per event)
@@ -171,6 +175,7 @@ class _Folding:
             case CandidatesUploaded():
                 self._unavailable.clear()
                 self._failed.clear()
+                self._failed_tries.clear()
                 self._change(columns=event.columns, blocks=(event.block,))
             case CandidatesAdded():
                 self._change(columns=event.columns, blocks=(*self._state.blocks, event.block))
@@ -192,6 +197,7 @@ class _Folding:
                 given_up = [failure.candidate for failure in event.failures if not failure.retry]
                 self._unavailable.update(given_up)
                 self._failed.update(given_up)
+                self._failed_tries.update(failure.candidate for failure in event.failures)
             case MeasurementsAbandoned():
                 self._resolve([abandoned.suggestion for abandoned in event.abandoned])
             case StudyImported() | AccessGranted() | AccessWithdrawn():

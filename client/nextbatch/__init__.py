@@ -53,6 +53,7 @@ from .errors import (
     Unreachable,
 )
 from .fronts import Front, FrontPoint
+from .outlook import Spending
 from .study import Study
 
 __version__ = "0.1.0"
@@ -95,6 +96,7 @@ __all__ = [
     "Reported",
     "Retries",
     "ServerBug",
+    "Spending",
     "StillComputing",
     "Study",
     "StudyDetails",

@@ -36,6 +36,8 @@ class CandidateOut(Shape):
     attributes: dict[str, CellValue]
     available: bool
     reason: str | None = Field(description="Why it is not available.")
+    cost: float | None = Field(description="Of one measurement; null if no column says.")
+    duration: float | None = Field(description="Of one measurement; null if no column says.")
 
 
 class QuantityPredictionOut(Shape):

@@ -107,6 +107,14 @@ class QuantityOut(Shape):
     measured: int = Field(description="Results with a value of it.")
 
 
+class SpendingOut(Shape):
+    unit: str
+    spent: float = Field(description="On measurements that were made, failures included.")
+    committed: float = Field(description="In pending suggestions.")
+    budget: float | None
+    left: float | None = Field(description="Of the budget; negative if it is exceeded.")
+
+
 class SummaryOut(Shape):
     name: str
     seq: int
@@ -124,6 +132,7 @@ class SummaryOut(Shape):
     headline: str
     quantities: tuple[QuantityOut, ...] = Field(description="Everything that is measured.")
     front: FrontOut | None = Field(description="Of several objectives, or with constraints.")
+    spending: SpendingOut | None = Field(description="Null unless a column says what a measurement costs.")
 
 
 class PointOut(Shape):
@@ -175,6 +184,7 @@ def summary_out(summary: StudySummary) -> SummaryOut:
         headline=_headline(summary),
         quantities=_quantities(summary),
         front=None if summary.front is None else front_out(summary.front),
+        spending=None if summary.spending is None else SpendingOut.model_validate(summary.spending),
     )
 
 
