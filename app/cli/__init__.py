@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
-from app.cli import bench, checking, copies, keys, local, serving, studies
+from app.cli import bench, checking, copies, keys, local, reservations, serving, studies
 from app.cli.demo.command import demo
 from app.cli.printing import console
 from app.domain.errors import Refusal
@@ -40,7 +40,12 @@ _PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "status": studies.status,
         "watch": bench.watch,
     },
-    "The bench": {"ask": bench.ask, "report": bench.report},
+    "The bench": {
+        "ask": bench.ask,
+        "report": bench.report,
+        "reserve": reservations.reserve,
+        "release": reservations.release,
+    },
     "Checks and copies": {
         "verify": checking.verify,
         "heads": checking.save_heads,

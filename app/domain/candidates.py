@@ -91,6 +91,7 @@ class Candidate:
     reason: str | None  # why it is not available
     cost: float | None = None  # of one measurement; None if the list has no such column
     duration: float | None = None
+    reserved_by: str | None = None  # the worker who will measure it without a batch
 
 
 def expense_column(columns: Iterable[Column], expense: Expense) -> Column | None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from app.domain.candidates import Column
 from app.domain.errors import ForbiddenTransition, StudyNotActive
+from app.domain.reservations import Reservation
 
 
 class Direction(StrEnum):
@@ -200,10 +201,15 @@ class Study:
     columns: tuple[Column, ...] = ()
     candidates: int = 0
     imports: tuple[Import, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
 
     def origin_of(self, seq: int) -> str | None:
         """The server where an event was recorded; None for this one."""
         return next((imported.server for imported in self.imports if seq < imported.seq), None)
+
+    def reserved_by_others(self, worker: str) -> set[int]:
+        """The candidates that another worker will measure without a batch."""
+        return {reservation.candidate for reservation in self.reservations if reservation.worker != worker}
 
     def must_be_active(self) -> None:
         if self.state is not StudyState.ACTIVE:

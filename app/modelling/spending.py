@@ -15,7 +15,7 @@ class Spending:
     spent: float
     """On measurements that were made: retracted results and failures have cost something, too."""
     committed: float
-    """In pending suggestions."""
+    """In pending suggestions and reservations."""
     budget: float | None
     unit: str
 
@@ -29,10 +29,15 @@ def spending_of(ledger: LedgerState, costs: FloatArray) -> Spending:
     """The spending of a study; `costs` (A,) are those of one measurement of each candidate."""
     return Spending(
         spent=fsum([*costs[ledger.candidates].tolist(), *_times(ledger.failed_tries.items(), costs)]),
-        committed=fsum(_times(((pending.candidate, pending.remaining) for pending in ledger.pending.values()), costs)),
+        committed=fsum(_times(_committed(ledger), costs)),
         budget=ledger.configuration.budget,
         unit=ledger.configuration.cost_unit or "",
     )
+
+
+def _committed(ledger: LedgerState) -> Iterator[tuple[int, int]]:
+    yield from ((pending.candidate, pending.remaining) for pending in ledger.pending.values())
+    yield from ((candidate, 1) for candidate in ledger.reserved)
 
 
 def _times(measurements: Iterable[tuple[int, int]], costs: FloatArray) -> Iterator[float]:

@@ -119,6 +119,7 @@ class CandidateSet:
             for column in self._features
         ]
         attributes = [(column.name, self.values(column, numbers)) for column in self._attributes]
+        holders = {reservation.candidate: reservation.worker for reservation in self._study.reservations}
         expenses = {expense: self.expenses(expense)[np.asarray(numbers, dtype=np.intp)] for expense in self._expenses}
         return [
             Candidate(
@@ -128,6 +129,7 @@ class CandidateSet:
                 {name: cells[i] for name, cells in attributes},
                 available=int(number) not in self.unavailable,
                 reason=switched.reason if (switched := self.unavailable.get(int(number))) else None,
+                reserved_by=holders.get(int(number)),
                 **{expense: float(cells[i]) for expense, cells in expenses.items()},
             )
             for i, number in enumerate(numbers)

@@ -15,6 +15,7 @@ from ._events import Events
 from ._progress import Progress
 from ._retries import Retries
 from ._settings import Constraint, Objective
+from ._study.reservations import Reservation
 from .answers import (
     BatchDetails,
     Best,
@@ -94,6 +95,7 @@ __all__ = [
     "Receipt",
     "Replayed",
     "Reported",
+    "Reservation",
     "Retries",
     "ServerBug",
     "Spending",

@@ -81,6 +81,7 @@ class Candidate:
     posterior: Posterior | None = None
     cost: float | None = None
     duration: float | None = None
+    reserved_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,7 @@ class Counts:
     observations: int
     batches: int
     pending: int
+    reserved: int = 0
 
 
 @dataclass(frozen=True)

@@ -206,3 +206,12 @@ def test_costs_and_a_budget_from_the_command_line(run: Run, tmp_path: Path) -> N
     batch = read_json(run("ask", name, "--budget", 9, "--max-size", 3, "--json"))
     assert 0 < sum(suggestion["cost"] * suggestion["replicates"] for suggestion in batch["suggestions"]) <= 9
     assert "of 20 EUR" in run("status", name).output
+
+
+def test_a_candidate_is_reserved_and_released(run: Run, study: Study[SyncConnection]) -> None:
+    assert "Nothing is reserved." in run("reserve", study.name).output
+    reserved = run("reserve", study.name, "R1", "R2", "--worker", "bench-2", "--reason", "for the poster").output
+    assert "bench-2" in reserved
+    assert [entry["key"] for entry in read_json(run("release", study.name, "R1", "--json"))] == ["R2"]
+    assert "not-reservable" not in run("reserve", study.name).output
+    assert [reservation.key for reservation in study.reservations("bench-2")] == ["R2"]

@@ -38,6 +38,7 @@ class CandidateOut(Shape):
     reason: str | None = Field(description="Why it is not available.")
     cost: float | None = Field(description="Of one measurement; null if no column says.")
     duration: float | None = Field(description="Of one measurement; null if no column says.")
+    reserved_by: str | None = Field(description="The worker who will measure it without a batch.")
 
 
 class QuantityPredictionOut(Shape):

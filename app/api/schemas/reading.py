@@ -98,6 +98,7 @@ class CountsOut(Shape):
     observations: int
     batches: int
     pending: int = Field(description="Measurements that are pending.")
+    reserved: int = Field(description="Candidates that somebody will measure without a batch.")
 
 
 class QuantityOut(Shape):
@@ -110,7 +111,7 @@ class QuantityOut(Shape):
 class SpendingOut(Shape):
     unit: str
     spent: float = Field(description="On measurements that were made, failures included.")
-    committed: float = Field(description="In pending suggestions.")
+    committed: float = Field(description="In pending suggestions and reservations.")
     budget: float | None
     left: float | None = Field(description="Of the budget; negative if it is exceeded.")
 
@@ -229,6 +230,7 @@ def _counts(summary: StudySummary) -> CountsOut:
         observations=ledger.observations,
         batches=len(ledger.bases),
         pending=sum(suggestion.remaining for suggestion in ledger.pending.values()),
+        reserved=len(ledger.reserved),
     )
 
 

@@ -28,7 +28,15 @@ def _allowances(candidates: CandidateSet, ledger: LedgerState, request: AskReque
         if not candidates.has_expenses("cost"):
             raise TermsUnmet("The study has a budget, and its candidates have no costs. Upload the list with `cost`.")
         costs = candidates.expenses("cost")
-        yield Allowance("study_budget", costs, spending_of(ledger, costs).left or 0.0)
+        own = list(own_reservations(ledger, request))
+        left = spending_of(ledger, costs).left or 0.0
+        yield Allowance("study_budget", costs, left + float(costs[own].sum()))
+
+
+def own_reservations(ledger: LedgerState, request: AskRequest) -> tuple[int, ...]:
+    """The included candidates that the worker had reserved: they are committed already, and become suggestions."""
+    included = (inclusion.candidate for inclusion in request.include)
+    return tuple(candidate for candidate in included if ledger.reserved.get(candidate) == request.worker)
 
 
 def _amounts(candidates: CandidateSet, expense: Expense, pointer: str) -> FloatArray:

@@ -21,7 +21,7 @@ from app.modelling.drafting import default_size
 from app.modelling.ledger_state import LedgerState
 from app.services.filters import FilteredTable
 from app.services.resources import Resources
-from app.services.use_cases.ask_allowances import allowances_of, refuse_unaffordable
+from app.services.use_cases.ask_allowances import allowances_of, own_reservations, refuse_unaffordable
 from app.storage.candidate_set import CandidateSet
 
 MISSING = -1  # the code of a missing value
@@ -68,6 +68,9 @@ def requested(
     exclude = tuple(_existing(candidates, key, f"/exclude/{position}") for position, key in enumerate(form.exclude))
     for position, inclusion in enumerate(include):
         _refuse_included(inclusion, include[:position], exclude, candidates, f"/include/{position}")
+        if inclusion.candidate in study.reserved_by_others(form.worker):
+            message = "Another worker has reserved this candidate. Release the reservation first, or leave it out."
+            raise _refusal("reserved-candidate", message, f"/include/{position}")
     return replace(request, include=include, exclude=exclude, composition=form.composition)
 
 
@@ -104,6 +107,7 @@ def terms_of(
         where=table.meeting(request.where, "/where") if request.where else None,
         exclude=np.array(request.exclude, dtype=np.int64) if request.exclude else None,
         include=request.include,
+        released=own_reservations(ledger, request),
         same=_same(candidates, ledger.columns, composition.same) if composition.same else None,
         at_most=_groupings(candidates, ledger.columns, composition.at_most, "at_most"),
         per=_groupings(candidates, ledger.columns, composition.per, "per"),

@@ -137,7 +137,8 @@ def _swap(
     old = _pending(connection, study, members, form.suggestion)
     unchanged = study.version == basis.version and batches.last_number(connection, study) == basis.batches
     [drafted] = draft.suggestions
-    if not unchanged or len(members) + 1 != basis.rank or drafted.candidate in unavailable(connection, study):
+    taken = {*unavailable(connection, study), *(reservation.candidate for reservation in study.reservations)}
+    if not unchanged or len(members) + 1 != basis.rank or drafted.candidate in taken:
         raise _Outdated
     key = CandidateSet(connection, resources.arrays, study).keys([old.candidate])[0]
     event = SuggestionSwapped(
