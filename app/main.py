@@ -30,6 +30,7 @@ from app.api.routes import (
     operations,
     page,
     reading,
+    reservations,
     session,
     studies,
 )
@@ -39,7 +40,7 @@ from app.settings import Settings, read_settings
 
 # In the order in which people read of them.
 ROUTES = (
-    *(studies, candidates, checking, batches, observations, reading),
+    *(studies, candidates, checking, batches, observations, reservations, reading),
     *(events, heads, archives, keys, audit, operations, session, page),
 )
 

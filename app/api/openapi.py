@@ -15,6 +15,7 @@ TAGS = {
     "candidates": "The finite list of things to try.",
     "batches": "What to measure next, and why.",
     "observations": "What was measured; corrected or retracted, but never erased.",
+    "reservations": "Candidates that somebody will measure without a batch.",
     "reading": "What is known so far: summary, certificate, front, diagnostics; and checks of the ledger.",
     "events": "The ledger of a study, and a live stream of it.",
     "heads": "The newest hash of every ledger, to be kept elsewhere.",

@@ -23,6 +23,7 @@ from starlette.routing import Match
 from app.api.schemas.shape import Request as RequestShape
 from app.domain import errors
 from app.domain.errors import AlreadyObserved, Finding, Invalid, Refusal, Unavailable
+from app.domain.reservations import NotReservable
 
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 100
@@ -56,6 +57,7 @@ STATUSES: dict[str, int] = {
     errors.TermsUnmet.code: 409,
     errors.PreviewOutdated.code: 409,
     errors.SuggestionNotPending.code: 409,
+    NotReservable.code: 409,
     errors.AlreadyObserved.code: 409,
     errors.ObjectiveMeasured.code: 409,
     errors.UnreadableEvent.code: 409,

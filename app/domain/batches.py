@@ -68,7 +68,8 @@ class AskRequest:
     include: tuple[Inclusion, ...] = ()
     exclude: tuple[int, ...] = ()
     composition: Composition | None = None
-    budget: float | None = None
+    budget: float | None = None  # what the measurements may cost in all
+    time: float | None = None  # how long they may take in all
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """Candidates: their columns, and the blocks of rows that a study's list consists of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 ColumnKind: TypeAlias = Literal["number", "boolean", "text"]
 ColumnRole: TypeAlias = Literal["key", "feature", "attribute"]
 CellValue: TypeAlias = float | bool | str | None
+Expense: TypeAlias = Literal["cost", "duration"]
+"""What a measurement takes: money, or time."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,8 @@ class Column:
     role: ColumnRole
     levels: tuple[str, ...] = ()
     """The distinct texts of a text feature, in order of first appearance; empty for every other column."""
+    expense: Expense | None = None
+    """Its numbers are what one measurement of each candidate takes. It may be an attribute or a feature."""
 
 
 @dataclass(frozen=True)
@@ -85,3 +89,11 @@ class Candidate:
     attributes: Mapping[str, CellValue]
     available: bool
     reason: str | None  # why it is not available
+    cost: float | None = None  # of one measurement; None if the list has no such column
+    duration: float | None = None
+    reserved_by: str | None = None  # the worker who will measure it without a batch
+
+
+def expense_column(columns: Iterable[Column], expense: Expense) -> Column | None:
+    """The column that says what a measurement takes; None if the list has none."""
+    return next((column for column in columns if column.expense == expense), None)

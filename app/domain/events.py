@@ -115,6 +115,25 @@ class CandidatesSwitched:
 
 
 @dataclass(frozen=True)
+class CandidatesReserved:
+    """A worker will measure these candidates without a batch; no other ask suggests them."""
+
+    type: ClassVar = "candidates-reserved"
+
+    candidates: tuple[CandidateReference, ...]
+    worker: str
+
+
+@dataclass(frozen=True)
+class ReservationsReleased:
+    """These candidates are not reserved any more."""
+
+    type: ClassVar = "reservations-released"
+
+    candidates: tuple[CandidateReference, ...]
+
+
+@dataclass(frozen=True)
 class Basis:
     """The prefix of the ledger that a batch was computed from: its last event, and that event's hash."""
 
@@ -249,6 +268,8 @@ StudyEvent: TypeAlias = (
     | CandidatesUploaded
     | CandidatesAdded
     | CandidatesSwitched
+    | CandidatesReserved
+    | ReservationsReleased
     | BatchIssued
     | SuggestionSwapped
     | ObservationsReported
@@ -270,7 +291,7 @@ def digests_of(event: StudyEvent) -> set[str]:
             return event.block.arrays.digests()
         case StudyCreated() | StudyImported() | StudyChanged() | StudyDeleted() | AccessGranted() | AccessWithdrawn():
             return set()
-        case CandidatesSwitched() | BatchIssued() | SuggestionSwapped():
+        case CandidatesSwitched() | CandidatesReserved() | ReservationsReleased() | BatchIssued() | SuggestionSwapped():
             return set()
         case MeasurementsFailed() | MeasurementsAbandoned():
             return set()

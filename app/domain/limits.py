@@ -37,6 +37,7 @@ MOST_CONDITIONS = 20  # of a filter; each one looks at every candidate
 MOST_PAGE_CELLS = 1_000_000  # a cell takes about 160 bytes
 MOST_PAGE_BYTES = 8 * 2**20  # of the events of a page, except that the first one is always shown
 MOST_NOISE = 1e150
+MOST_EXPENSE = 1e15  # of one measurement, or in a budget: their sums stay finite and exact enough
 RULES = ("global", "local", "exact", "product", "sequential")
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -76,7 +77,12 @@ def is_moment(text: str) -> bool:
 def is_request(request: AskRequest) -> bool:
     """What an ask may request."""
     sizes = [size for size in (request.min_size, request.max_size) if size is not None]
-    return is_name(request.worker) and all(1 <= size <= MOST_MEASUREMENTS for size in sizes)
+    allowances = [most for most in (request.budget, request.time) if most is not None]
+    return (
+        is_name(request.worker)
+        and all(1 <= size <= MOST_MEASUREMENTS for size in sizes)
+        and all(0 <= most <= MOST_EXPENSE for most in allowances)
+    )
 
 
 def configuration_findings(configuration: Configuration) -> list[Finding]:
@@ -106,6 +112,9 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     noise = configuration.noise
     yield "noise", isinstance(noise, str) or 0 < noise <= MOST_NOISE, "Write auto, none or a positive number."
     yield "overdue_hours", hours is None or 0 < hours <= MOST_OVERDUE_HOURS, "Write a positive number of hours."
+    budget, unit = configuration.budget, configuration.cost_unit
+    yield "budget", budget is None or 0 <= budget <= MOST_EXPENSE, "Write 0 or a positive number."
+    yield "cost_unit", unit is None or is_line(unit), f"Write one line of at most {LINE_LENGTH} characters."
     conditions = configuration.where
     few = len(conditions) <= MOST_CONDITIONS and all(is_line(condition) for condition in conditions)
     yield "where", few, f"Write at most {MOST_CONDITIONS} conditions such as solvent=DMF."

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from app.domain.candidates import Column
 from app.domain.errors import ForbiddenTransition, StudyNotActive
+from app.domain.reservations import Reservation
 
 
 class Direction(StrEnum):
@@ -139,6 +140,8 @@ class Configuration(ModelSettings):
     prefer: Mapping[str, float] = field(default_factory=dict)  # weights of the objectives; without them, their front
     reference: Mapping[str, float] = field(default_factory=dict)  # what is too bad to be of interest, by objective
     failures: Literal["learn"] | None = None  # whether failures tell where nothing can be measured
+    budget: float | None = None  # what all measurements together may cost; asks stay within what is left of it
+    cost_unit: str | None = None
 
     @property
     def objective(self) -> Objective:
@@ -198,10 +201,15 @@ class Study:
     columns: tuple[Column, ...] = ()
     candidates: int = 0
     imports: tuple[Import, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
 
     def origin_of(self, seq: int) -> str | None:
         """The server where an event was recorded; None for this one."""
         return next((imported.server for imported in self.imports if seq < imported.seq), None)
+
+    def reserved_by_others(self, worker: str) -> set[int]:
+        """The candidates that another worker will measure without a batch."""
+        return {reservation.candidate for reservation in self.reservations if reservation.worker != worker}
 
     def must_be_active(self) -> None:
         if self.state is not StudyState.ACTIVE:

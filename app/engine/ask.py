@@ -34,6 +34,8 @@ class Ask:
     """(A,) how often each candidate may be chosen in this batch (1: never twice); None: no limit."""
     chosen_before: int = 0
     """How many the batch has already, if it is chosen in parts: addresses the randomness of this part."""
+    effort: FloatArray | None = None
+    """(A,) what each choice takes, positive: then the gain per effort decides, in `choose_for`."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_size <= self.max_size:

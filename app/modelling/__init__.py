@@ -10,6 +10,8 @@
     front_reading     the front of several objectives, measured and expected
     explaining        why the model suggests a candidate, in numbers and words
     composing         the terms of an ask: what a batch may hold, and what it must
+    allowances        what the measurements of a batch may cost, and how long they may take
+    spending          what a study has spent, and what is left of its budget
     drafting          a batch for one quantity: `draft(model, size, terms)`
     aiming            what several objectives, constraints and failures make of a choice
     several_drafting  a batch for any study: `draft_batch(model, size, terms)`

@@ -3,7 +3,8 @@
 Every algorithm chooses one candidate at a time. Between two choices the terms close what the batch has no room for, and
 what was chosen counts as pending. So the terms work with every algorithm, and a batch without terms stays as it was.
 
-`same` tries one batch per value and keeps the one that promises most: the sum of what its members' optimistic values
+A batch that may cost or last only so much is filled twice, and the better one is kept (`allowances`). `same` tries one
+batch per value and keeps the one that promises most: the sum of what its members' optimistic values
 exceed the best candidate measured so far.
 """
 
@@ -17,6 +18,7 @@ from app.arrays import BoolArray, FloatArray, IndexArray
 from app.domain.batches import BatchSize, Inclusion
 from app.domain.errors import TermsUnmet
 from app.engine import Ask, Choose, Selection, State, expect
+from app.modelling.allowances import Allowance, efforts, have_room, must_leave_room
 
 SHORTLISTED_VALUES = 12
 """Of a column whose value must be the same in the whole batch, this many values are tried: the most promising ones."""
@@ -52,11 +54,14 @@ class Terms:
     """Pending measurements that will not be made."""
     per: tuple[Grouping, ...] = ()
     """No more measurements with the same value than `most`."""
+    allowances: tuple[Allowance, ...] = ()
+    """What all measurements together may take."""
 
     @property
     def are_plain(self) -> bool:
         """Whether the algorithm can choose the whole batch in one go."""
-        return not (self.include or self.present or self.at_most or self.per) and self.same is None
+        grown = self.include or self.present or self.at_most or self.per or self.allowances
+        return not grown and self.same is None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,29 +74,50 @@ class Terms:
             "at_most": bool(self.at_most),
             "per": bool(self.per),
         }
-        return tuple(name for name, is_stated in stated.items() if is_stated)
+        named = tuple(name for name, is_stated in stated.items() if is_stated)
+        return named + tuple(allowance.name for allowance in self.allowances)
 
     def without(self, name: str) -> "Terms":
         """The other terms."""
+        others = tuple(allowance for allowance in self.allowances if allowance.name != name)
+        if len(others) < len(self.allowances):
+            return replace(self, allowances=others)
         return replace(self, **{name: getattr(NO_TERMS, name)})
 
 
 NO_TERMS = Terms()
 
 
-def compose(choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray) -> Selection:
+@dataclass(frozen=True)
+class Need:
+    """How a batch within allowances is judged."""
+
+    least: int
+    """How many the request needs; more may be chosen."""
+    reached: float | None = None
+    """What a choice must exceed to promise anything; by default the best measured candidate."""
+
+
+def compose(
+    choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray, need: Need | None = None
+) -> Selection:
     """The batch under its terms; `promise` (A,) is the optimistic value of every candidate before the batch."""
+    need = need or Need(ask.min_size)
     state = state.replace(available=_eligible(state, terms))
     if terms.released:
         state = expect(state, terms.released, -1)
     if terms.are_plain:
         return choose(state, ask)
+    if terms.allowances and not terms.include:
+        must_leave_room(terms.allowances, state, np.array(terms.present, dtype=np.int64))
     if terms.same is None:
-        return _grown(choose, state, ask, terms, promise)
+        return _filled(choose, state, ask, terms, promise, need)
     batches = [
-        _grown(choose, state.replace(available=state.available & (terms.same == value)), ask, terms, promise)
-        for value in _values_worth_trying(state, ask.min_size, terms, promise)
+        _filled(choose, state.replace(available=state.available & (terms.same == value)), ask, terms, promise, need)
+        for value in _values_worth_trying(state, ask.min_size, terms, promise, need)
     ]
+    if terms.allowances:
+        return _better(state, batches, need)
     return max(batches, key=lambda batch: (len(batch.picks) >= ask.min_size, _gain(state, batch)))
 
 
@@ -125,7 +151,15 @@ def _gain(state: State, selection: Selection) -> float:
     return float(np.maximum(selection.ucb - best_measured(state), 0.0).sum())
 
 
-def _values_worth_trying(state: State, least: int, terms: Terms, promise: FloatArray) -> Sequence[int]:
+def _better(state: State, batches: Sequence[Selection], need: Need) -> Selection:
+    """The batch that promises most, of those that are large enough; the first of equals."""
+    reached = best_measured(state) if need.reached is None else need.reached
+    gains = [float(np.maximum(batch.ucb - reached, 0.0).sum()) for batch in batches]
+    enough = [len(batch.picks) >= need.least for batch in batches]
+    return batches[max(range(len(batches)), key=lambda position: (enough[position], gains[position]))]
+
+
+def _values_worth_trying(state: State, many: int, terms: Terms, promise: FloatArray, need: Need) -> Sequence[int]:
     """The values that the batch may share, most promising first; those of included candidates if there are any."""
     assert terms.same is not None  # noqa: S101  (narrows for mypy)
     fixed = (*(inclusion.candidate for inclusion in terms.include), *terms.present)
@@ -135,14 +169,27 @@ def _values_worth_trying(state: State, least: int, terms: Terms, promise: FloatA
     values, members = np.unique(terms.same[open_ones], return_inverse=True)
     best = np.full(len(values), -np.inf)
     np.maximum.at(best, members, promise[open_ones])
-    enough = np.bincount(members, minlength=len(values)) >= least
+    enough = np.bincount(members, minlength=len(values)) >= many
+    if terms.allowances:
+        groups = np.full(len(state.available), -1)
+        groups[open_ones] = members
+        enough = have_room(terms.allowances, groups, len(values), need.least)
     order = np.lexsort((values, -best, ~enough))
     return [int(value) for value in values[order[:SHORTLISTED_VALUES]]] or [-1]
 
 
-def _grown(choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray) -> Selection:
+def _filled(choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray, need: Need) -> Selection:
+    """The batch; if it may take only so much, the better of two: by promise, and by promise per effort."""
+    by_promise = _grown(choose, state, ask, terms, promise, need)
+    if not terms.allowances:
+        return by_promise
+    sparing = replace(ask, effort=efforts(terms.allowances, ask.max_size))
+    return _better(state, [by_promise, _grown(choose, state, sparing, terms, promise, need)], need)
+
+
+def _grown(choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray, need: Need) -> Selection:
     """One candidate after the other: first what was requested, then what is chosen in the room that is left."""
-    room = _Room(terms, state.available)
+    room = _Room(terms, state.available, need.least)
     picks = [inclusion.candidate for inclusion in terms.include for _ in range(inclusion.replicates)]
     for candidate in (*terms.present, *picks):
         room.take(candidate)
@@ -160,7 +207,17 @@ def _grown(choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatA
         room.take(picks[-1])
         if selection.ended == "rule" and len(picks) >= ask.min_size:
             break
-    return _joined(picks, promise[picks[:requested]], chosen)
+    joined = _joined(picks, promise[picks[:requested]], chosen)
+    return _with_model_choices_last(joined, chosen) if terms.allowances else joined
+
+
+def _with_model_choices_last(batch: Selection, chosen: Sequence[Selection]) -> Selection:
+    """Repeats and the wide start come first in a selection; as an allowance shrinks, they may be chosen later."""
+    made = [selection for selection in chosen if len(selection.picks)]
+    ranks = [0] * batch.requested
+    ranks += [1 if part.noise_probes or part.remeasured else 2 if part.space_filling else 3 for part in made]
+    order = np.argsort(ranks, kind="stable")
+    return replace(batch, picks=batch.picks[order], ucb=batch.ucb[order])
 
 
 def _joined(picks: Sequence[int], requested: FloatArray, chosen: Sequence[Selection]) -> Selection:
@@ -192,6 +249,7 @@ class _Room:
 
     terms: Terms
     available: BoolArray
+    least: int
     taken: list[int] = field(default_factory=list)
 
     def take(self, candidate: int) -> None:
@@ -206,6 +264,12 @@ class _Room:
             open_ones &= ~np.isin(grouping.codes, full[counts >= grouping.most])
         for grouping in self.terms.at_most:
             open_ones &= self._in_reach(grouping, np.unique(grouping.codes[taken]), open_ones, missing)
+        if self.terms.allowances:
+            fresh = open_ones.copy()
+            fresh[taken] = False
+            wanted = self.least + len(self.terms.present) - len(taken)
+            for allowance in self.terms.allowances:
+                open_ones = allowance.fitting(allowance.left(taken), open_ones, fresh, wanted)
         return open_ones
 
     def _in_reach(self, grouping: Grouping, used: IndexArray, open_ones: BoolArray, missing: int) -> BoolArray:

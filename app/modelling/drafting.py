@@ -17,6 +17,7 @@ from app.domain.errors import CandidatesExhausted
 from app.domain.predictions import Fit
 from app.domain.studies import Configuration
 from app.engine import Ask, Selection, State, algorithm_named, alpha, beta, design
+from app.engine import choose as choose_by_ucb
 from app.engine.auto import (
     BENCH,
     Observed,
@@ -29,13 +30,17 @@ from app.engine.auto import (
     limits_for,
     next_batch,
 )
-from app.modelling.composing import NO_TERMS, Terms, best_measured, compose, must_be_met
+from app.engine.several import Aim, Aims, QuantityPosterior, choose_for
+from app.modelling.composing import NO_TERMS, Need, Terms, best_measured, compose, must_be_met
 from app.modelling.engine_settings import auto_options
 from app.modelling.explaining import Explainer, Occasion
 from app.modelling.model import BEYOND_THE_SCALE, DEFAULT_ALGORITHM, Model
 from app.modelling.predicting import Predictor
 
 MODEL_FREE = frozenset({"uniform"})
+
+HIGHEST = Aims((Aim(0),), origin=np.zeros(1), scale=np.ones(1))
+"""The aim of a study with one objective: its score is the optimistic value."""
 
 
 def draft(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
@@ -54,7 +59,7 @@ def draft(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
     )
     record = replace(
         _record(model, predictor, batch),
-        size_words=_size_words(model, sized, size),
+        size_words=_size_words(model, sized, size, terms),
         prices=_prices(model, batch, terms),
     )
     return Draft(suggestions, record, Computation(build(), perf_counter() - started))
@@ -98,7 +103,7 @@ def _choose_under(model: Model, size: BatchSize, terms: Terms) -> SizedSelection
     promise = model.state.mean + _alpha(model) * np.sqrt(model.state.leverage)
 
     def under_terms(state: State, request: Ask) -> Selection:
-        return compose(partial(_choose, model), _open(model, state, terms), request, terms, promise)
+        return compose(partial(_choose, model), _open(model, state, terms), request, terms, promise, Need(size.least))
 
     if model.fit is None or model.ledger.configuration.algorithm != DEFAULT_ALGORITHM:
         batch = under_terms(model.state, ask)
@@ -110,7 +115,8 @@ def first_selection(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> S
     """Nothing is measured yet: spread out, by the features alone (auto) or by the model's uncertainty (theory)."""
     count = min(max(cells_of(model), size.least), size.most)
     ask = Ask(batch_number(model), count, count)
-    return compose(partial(_spread_out, model), _open(model, model.state, terms), ask, terms, model.state.mean)
+    opened = _open(model, model.state, terms)
+    return compose(partial(_spread_out, model), opened, ask, terms, model.state.mean, Need(size.least))
 
 
 def _spread_out(model: Model, state: State, ask: Ask) -> Selection:
@@ -128,6 +134,8 @@ def _choose(model: Model, state: State, ask: Ask) -> Selection:
     """Choose by the model; auto mode also repeats, and completes a wide start."""
     configuration, fitted = model.ledger.configuration, model.fit
     choose = algorithm_named(configuration.algorithm).choose
+    if ask.effort is not None and choose is choose_by_ucb:
+        choose = partial(choose_for, [QuantityPosterior(model.state, _alpha(model))], HIGHEST)
     ask = replace(ask, limit=choice_limit(model, state))
     if fitted is None or configuration.algorithm in MODEL_FREE:
         return choose(state, ask)
@@ -164,14 +172,15 @@ def _gain(model: Model, batch: Selection) -> float:
     return sum(model.objective.regret_to_user(best, max(best, float(ucb))) for ucb in batch.ucb)
 
 
-def _size_words(model: Model, sized: SizedSelection, size: BatchSize) -> str | None:
+def _size_words(model: Model, sized: SizedSelection, size: BatchSize, terms: Terms) -> str | None:
     """Why the batch has its size, and what one more or one fewer would change; None where the theory's rule decides."""
     batch, count = sized.selection, len(sized.selection.picks)
     measurements = f"{count} measurement{'' if count == 1 else 's'}"
     if batch.ended == "rule" or model.ledger.configuration.theory is not None:
         return None
     if batch.ended == "exhausted":
-        return f"{measurements}: no other candidate may be chosen."
+        limited = " within what the batch may take" if terms.allowances else ""
+        return f"{measurements}: no other candidate may be chosen{limited}."
     if size.least == size.most:
         return f"{measurements}, as asked for."
     if not model.observed.size:

@@ -21,6 +21,7 @@ from app.domain.events import (
     Basis,
     BatchIssued,
     CandidatesAdded,
+    CandidatesReserved,
     CandidatesSwitched,
     CandidatesUploaded,
     MeasurementsAbandoned,
@@ -29,6 +30,7 @@ from app.domain.events import (
     ObservationRetracted,
     ObservationsReported,
     ReportedObservation,
+    ReservationsReleased,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -69,6 +71,8 @@ class LedgerState:
     blocks: tuple[CandidateBlock, ...] = ()
     unavailable: frozenset[int] = frozenset()
     pending: Mapping[SuggestionId, Pending] = field(default_factory=dict)
+    reserved: Mapping[int, str] = field(default_factory=dict)
+    """Candidate → the worker who will measure it without a batch."""
     bases: tuple[Basis, ...] = ()
     """What each issued batch was computed from; batch n is at n − 1."""
 
@@ -82,6 +86,8 @@ class LedgerState:
     """(n,) whether the observation counts; a retracted one does not."""
     failed: Mapping[int, int] = field(default_factory=dict)
     """Candidate → how often a measurement of it failed and may not be tried again."""
+    failed_tries: Mapping[int, int] = field(default_factory=dict)
+    """Candidate → how often a measurement of it failed, whether it may be tried again or not."""
 
     @property
     def rows(self) -> int:
@@ -142,8 +148,10 @@ class _Folding:
         self._state = state
         self._pending = dict(state.pending)
         self._unavailable = set(state.unavailable)
+        self._reserved = dict(state.reserved)
         self._bases = list(state.bases)
         self._failed = Counter(state.failed)
+        self._failed_tries = Counter(state.failed_tries)
         self._new: list[ReportedObservation] = []  # not yet in the arrays
 
     def take(self, entry: LedgerEntry) -> None:
@@ -156,8 +164,10 @@ class _Folding:
             self._state,
             pending=self._pending,
             unavailable=frozenset(self._unavailable),
+            reserved=self._reserved,
             bases=tuple(self._bases),
             failed=dict(self._failed),
+            failed_tries=dict(self._failed_tries),
         )
 
     def _apply(self, event: StudyEvent) -> None:  # noqa: PLR0912  (one branch per event)
@@ -171,12 +181,17 @@ class _Folding:
             case CandidatesUploaded():
                 self._unavailable.clear()
                 self._failed.clear()
+                self._failed_tries.clear()
                 self._change(columns=event.columns, blocks=(event.block,))
             case CandidatesAdded():
                 self._change(columns=event.columns, blocks=(*self._state.blocks, event.block))
             case CandidatesSwitched():
                 switched = {reference.candidate for reference in event.candidates}
                 self._unavailable = self._unavailable - switched if event.available else self._unavailable | switched
+            case CandidatesReserved():
+                self._reserved |= {reference.candidate: event.worker for reference in event.candidates}
+            case ReservationsReleased():
+                self._release(reference.candidate for reference in event.candidates)
             case BatchIssued():
                 self._issue(event)
             case SuggestionSwapped():
@@ -189,11 +204,14 @@ class _Folding:
                 self._revise(event.observation, counted=False)
             case MeasurementsFailed():
                 self._resolve([failure.suggestion for failure in event.failures])
+                self._release(failure.candidate for failure in event.failures)
                 given_up = [failure.candidate for failure in event.failures if not failure.retry]
                 self._unavailable.update(given_up)
                 self._failed.update(given_up)
+                self._failed_tries.update(failure.candidate for failure in event.failures)
             case MeasurementsAbandoned():
                 self._resolve([abandoned.suggestion for abandoned in event.abandoned])
+                self._release(abandoned.candidate for abandoned in event.abandoned)
             case StudyImported() | AccessGranted() | AccessWithdrawn():
                 pass  # where a study comes from and who may see it do not change what it knows
             case _:
@@ -207,6 +225,7 @@ class _Folding:
             pending = Pending(suggestion.candidate, suggestion.replicates)
             self._pending[SuggestionId(event.number, rank)] = pending
         self._bases.append(event.basis)
+        self._release(suggestion.candidate for suggestion in event.suggestions)
 
     def _swap(self, event: SuggestionSwapped) -> None:
         self._pending.pop(event.suggestion, None)
@@ -215,6 +234,7 @@ class _Folding:
 
     def _report(self, event: ObservationsReported) -> None:
         self._new.extend(event.observations)
+        self._release(observation.candidate for observation in event.observations)
         for observation in event.observations:
             suggestion = observation.suggestion
             pending = None if suggestion is None else self._pending.get(suggestion)
@@ -224,6 +244,11 @@ class _Folding:
                 self._pending[suggestion] = replace(pending, reported=pending.reported + 1)
             else:
                 del self._pending[suggestion]
+
+    def _release(self, candidates: Iterable[int]) -> None:
+        """A reservation ends with a batch or a report of its candidate, or because it is released."""
+        for candidate in candidates if self._reserved else ():
+            self._reserved.pop(candidate, None)
 
     def _resolve(self, suggestions: Iterable[SuggestionId | None]) -> None:
         """Suggestions that failed or were abandoned are not pending any more."""

@@ -197,12 +197,18 @@ def _sums(observed: Observed, objective: ObjectiveTransform) -> tuple[Array, Arr
 
 
 def _with_pending(model: Model) -> Model:
-    """The model with the pending measurements and the switched-off candidates of this moment."""
+    """The model with the pending measurements and the switched-off candidates of this moment.
+
+    A reserved candidate is pending, and may not be chosen.
+    """
     ledger = model.ledger
     pending = np.zeros(ledger.rows, dtype=np.int64)
     for suggestion in ledger.pending.values():
         pending[suggestion.candidate] += suggestion.remaining
     available = np.ones(ledger.rows, dtype=bool)
     available[list(ledger.unavailable)] = False
+    for candidate in ledger.reserved:
+        pending[candidate] += 1
+        available[candidate] = False
     state = model.state.replace(pending=pending, available=available)
     return Model(ledger, model.encoding, model.objective, state, model.fit)

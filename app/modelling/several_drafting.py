@@ -15,7 +15,7 @@ from app.engine.auto import Observed, fill_cells_then_choose
 from app.engine.several import choose_for
 from app.engine.state import State
 from app.modelling.aiming import Aiming
-from app.modelling.composing import NO_TERMS, Terms, compose, must_be_met
+from app.modelling.composing import NO_TERMS, Need, Terms, compose, must_be_met
 from app.modelling.drafting import (
     MODEL_FREE,
     batch_number,
@@ -85,7 +85,7 @@ def _select(models: SeveralModels, aiming: Aiming, size: BatchSize, terms: Terms
             return choose(state, request)
         return fill_cells_then_choose(choose, state, request, cells_of(gate), configuration.seed)
 
-    return compose(choose_limited, gate.state, ask, terms, promise)
+    return compose(choose_limited, gate.state, ask, terms, promise, Need(size.least, reached=0.0))
 
 
 def _limit(aiming: Aiming, gate: State) -> Array | None:

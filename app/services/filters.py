@@ -37,7 +37,8 @@ _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 # The numbers of the candidates that have each mark.
 _MARKED: Mapping[str, Callable[[LedgerState], Any]] = {
     "measured": lambda ledger: ledger.candidates[ledger.counted],
-    "pending": lambda ledger: [pending.candidate for pending in ledger.pending.values()],
+    "pending": lambda ledger: [*(pending.candidate for pending in ledger.pending.values()), *ledger.reserved],
+    "reserved": lambda ledger: list(ledger.reserved),
     "available": lambda ledger: [number for number in range(ledger.rows) if number not in ledger.unavailable],
 }
 

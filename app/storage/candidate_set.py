@@ -10,8 +10,8 @@ from typing import Literal, TypeVar
 import numpy as np
 from sqlalchemy import Connection, bindparam, select
 
-from app.arrays import Array
-from app.domain.candidates import BlockArrays, Candidate, CandidateBlock, CellValue, Column
+from app.arrays import Array, FloatArray
+from app.domain.candidates import BlockArrays, Candidate, CandidateBlock, CellValue, Column, Expense
 from app.domain.codec import from_plain, read_json
 from app.domain.studies import Study
 from app.storage.array_cache import ArrayCache, find_string, index_strings, unpack_strings
@@ -78,6 +78,7 @@ class CandidateSet:
         self._blocks = blocks(connection, study) if earlier is None else earlier
         self._features = [column for column in study.columns if column.role == "feature"]
         self._attributes = [column for column in study.columns if column.role == "attribute"]
+        self._expenses = {column.expense: column for column in study.columns if column.expense is not None}
 
     @cached_property
     def unavailable(self) -> dict[int, Unavailability]:
@@ -127,6 +128,8 @@ class CandidateSet:
             for column in self._features
         ]
         attributes = [(column.name, self.values(column, numbers)) for column in self._attributes]
+        holders = {reservation.candidate: reservation.worker for reservation in self._study.reservations}
+        expenses = {expense: self.expenses(expense)[np.asarray(numbers, dtype=np.intp)] for expense in self._expenses}
         return [
             Candidate(
                 int(number),
@@ -135,6 +138,8 @@ class CandidateSet:
                 {name: cells[i] for name, cells in attributes},
                 available=int(number) not in self.unavailable,
                 reason=switched.reason if (switched := self.unavailable.get(int(number))) else None,
+                reserved_by=holders.get(int(number)),
+                **{expense: float(cells[i]) for expense, cells in expenses.items()},
             )
             for i, number in enumerate(numbers)
         ]
@@ -149,6 +154,15 @@ class CandidateSet:
         """(candidates,) one column: numbers, with booleans as 0 and 1, or codes of the levels."""
         arrays = [self._column_in(block, column) for block in self._blocks]
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+    def has_expenses(self, expense: Expense) -> bool:
+        """Whether a column says what a measurement takes."""
+        return expense in self._expenses
+
+    def expenses(self, expense: Expense) -> FloatArray:
+        """(candidates,) what one measurement of each candidate takes; nothing if no column says."""
+        column = self._expenses.get(expense)
+        return np.zeros(len(self)) if column is None else self.column(column)
 
     @cached_property
     def _positions(self) -> dict[str, int]:

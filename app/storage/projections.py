@@ -4,19 +4,21 @@ Every event is appended to the ledger and applied here, in the same transaction.
 well, and gives the same rows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import assert_never
 
 from sqlalchemy import Connection
 
-from app.domain.batches import Batch, BatchState, Suggestion, SuggestionId, SuggestionState
+from app.domain.batches import Batch, BatchState, DraftSuggestion, Suggestion, SuggestionId, SuggestionState
 from app.domain.events import (
     AbandonedMeasurement,
     AccessGranted,
     AccessWithdrawn,
     BatchIssued,
+    CandidateReference,
     CandidatesAdded,
+    CandidatesReserved,
     CandidatesSwitched,
     CandidatesUploaded,
     FailedMeasurement,
@@ -26,6 +28,7 @@ from app.domain.events import (
     ObservationRetracted,
     ObservationsReported,
     ReportedObservation,
+    ReservationsReleased,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -35,8 +38,11 @@ from app.domain.events import (
 )
 from app.domain.ledger import LedgerEntry
 from app.domain.observations import Measured, Observation, ObservationKind
+from app.domain.reservations import Reservation, without
 from app.domain.studies import UNKNOWN_SERVER, Import, Study, StudyState
 from app.storage import batches, candidates, observations, studies
+
+_OfACandidate = CandidateReference | DraftSuggestion | ReportedObservation | FailedMeasurement | AbandonedMeasurement
 
 # What an observation takes over from its report as it is: candidate, values, suggestion, note and so on.
 _AS_REPORTED = {field.name for field in fields(Observation)} & {field.name for field in fields(ReportedObservation)}
@@ -45,13 +51,15 @@ _AS_REPORTED = {field.name for field in fields(Observation)} & {field.name for f
 def apply(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
     """Bring the tables up to an event that was just appended; the study as it is then."""
     changed = _change(connection, study, entry, event)
-    if changed is not study:
+    if changed is study:
+        return study
+    if replace(changed, reservations=study.reservations) != study:  # reservations are no part of a version
         changed = replace(changed, version=study.version + 1)
-        studies.save(connection, changed)
+    studies.save(connection, changed)
     return changed
 
 
-def _change(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:  # noqa: PLR0912
+def _change(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:  # noqa: PLR0911, PLR0912
     """Write the rows of other tables; the study itself, changed if its own row changes."""
     match event:
         case StudyCreated():
@@ -74,12 +82,18 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
             return _with_block(connection, study, event)
         case CandidatesSwitched():
             _switch(connection, study, entry, event)
+        case CandidatesReserved():
+            return replace(study, reservations=(*study.reservations, *_reservations(entry, event)))
+        case ReservationsReleased():
+            return _resolved(study, event.candidates)
         case BatchIssued():
             _add_batch(connection, study, entry, event)
+            return _resolved(study, event.suggestions)
         case SuggestionSwapped():
             _swap(connection, study, event)
         case ObservationsReported():
             _add_observations(connection, study, entry, event)
+            return _resolved(study, event.observations)
         case ObservationCorrected():
             _supersede(connection, study, entry, event, ObservationKind.RECORDED, event.values)
         case ObservationRetracted():
@@ -88,8 +102,10 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
             batches.resolve(connection, study, _suggestions(event.failures), SuggestionState.FAILED)
             given_up = {failure.candidate: failure.reason for failure in event.failures if not failure.retry}
             candidates.switch_off(connection, study, given_up)
+            return _resolved(study, event.failures)
         case MeasurementsAbandoned():
             batches.resolve(connection, study, _suggestions(event.abandoned), SuggestionState.ABANDONED)
+            return _resolved(study, event.abandoned)
         case _:
             assert_never(event)
     return study
@@ -176,6 +192,21 @@ def _supersede(
         seq=entry.seq,
     )
     observations.supersede(connection, study, new)
+
+
+def _reservations(entry: LedgerEntry, event: CandidatesReserved) -> tuple[Reservation, ...]:
+    return tuple(
+        Reservation(reference.candidate, reference.key, event.worker, entry.recorded_at, entry.reason)
+        for reference in event.candidates
+    )
+
+
+def _resolved(study: Study, measured: Sequence[_OfACandidate]) -> Study:
+    """The study without the reservations of these candidates; the study itself if there were none."""
+    if not study.reservations:
+        return study
+    others = without(study.reservations, {measurement.candidate for measurement in measured})
+    return study if len(others) == len(study.reservations) else replace(study, reservations=others)
 
 
 def _suggestions(

@@ -12,6 +12,7 @@ from app.domain.clock import now
 from app.domain.codec import canonical, from_plain, read_json, to_plain
 from app.domain.errors import DamagedStudy
 from app.domain.ledger import GENESIS
+from app.domain.reservations import Reservation
 from app.domain.studies import Configuration, Import, Study, StudyState
 from app.storage.dialects import in_parts, insert_if_absent
 from app.storage.prepared import Prepared
@@ -37,6 +38,7 @@ def create(
         "columns": "[]",
         "candidates": 0,
         "imports": "[]",
+        "reservations": "[]",
         "version": 1,
         "seq": 0,
         "head": GENESIS,
@@ -116,6 +118,7 @@ def save(connection: Connection, study: Study) -> None:
             candidates=study.candidates,
             version=study.version,
             imports=canonical(to_plain(study.imports)),
+            reservations=canonical(to_plain(study.reservations)),
         )
     )
 
@@ -158,7 +161,8 @@ def _study(row: Mapping[Any, Any]) -> Study:
         if not (all(type(row[name]) is int for name in ("seq", "version", "candidates")) and type(row["head"]) is str):
             raise TypeError
         columns |= {"state": StudyState(row["state"]), "configuration": _configuration(row["configuration"])}
-        return Study(**columns | {"columns": _columns(row["columns"]), "imports": _imports(row["imports"])})
+        columns |= {"columns": _columns(row["columns"]), "imports": _imports(row["imports"])}
+        return Study(**columns | {"reservations": _reservations(row["reservations"])})
     except (ValueError, TypeError, AttributeError) as error:  # somebody or something else wrote it
         raise DamagedStudy from error
 
@@ -171,6 +175,10 @@ def _configuration(text: str) -> Configuration:
 @lru_cache(maxsize=64)
 def _columns(text: str) -> tuple[Column, ...]:
     return tuple(from_plain(Column, plain) for plain in read_json(text))
+
+
+def _reservations(text: str) -> tuple[Reservation, ...]:
+    return () if text == "[]" else tuple(from_plain(Reservation, plain) for plain in read_json(text))
 
 
 def _imports(text: str) -> tuple[Import, ...]:

@@ -43,6 +43,7 @@ studies = Table(
     Column("requested", Text, nullable=False),  # the configuration as created: the same request again is no conflict
     Column("columns", Text, nullable=False),
     Column("candidates", Integer, nullable=False),
+    Column("reservations", Text, nullable=False, server_default="[]"),  # candidates that are measured without a batch
     Column("imports", Text, nullable=False, server_default="[]"),  # which events came in archives, and from where
     Column("version", Integer, nullable=False),
     Column("seq", Integer, nullable=False),

@@ -17,6 +17,7 @@ from ._events import Events
 from ._progress import Progress
 from ._retries import Retries
 from ._settings import Constraint, Objective
+from ._study.reservations import Reservation
 from .answers import (
     BatchDetails,
     Best,
@@ -55,6 +56,7 @@ from .errors import (
     Unreachable,
 )
 from .fronts import Front, FrontPoint
+from .outlook import Spending
 from .study import Study
 
 __version__ = "0.1.0"
@@ -95,8 +97,10 @@ __all__ = [
     "Receipt",
     "Replayed",
     "Reported",
+    "Reservation",
     "Retries",
     "ServerBug",
+    "Spending",
     "StillComputing",
     "Study",
     "StudyDetails",

@@ -63,6 +63,8 @@ class Changes(TypedDict, total=False):
     noise: Literal["auto", "none"] | float
     stop: Stop
     overdue_hours: float | None
+    budget: float | None
+    cost_unit: str | None
 
 
 class Settings(Changes, total=False):

@@ -9,18 +9,22 @@ from typing import Any
 
 from .errors import Finding
 from .fronts import Front, Quantity, Volume
-from .outlook import Advice, NextBatch, Outlook, RemainingGain
+from .outlook import Advice, NextBatch, Outlook, RemainingGain, Spending
 from .previews import Value
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the candidates: `kind` is number, boolean or text; `role` is feature or attribute."""
+    """A column of the candidates: `kind` is number, boolean or text; `role` is feature or attribute.
+
+    `expense` is cost or duration if it says what one measurement takes.
+    """
 
     name: str
     kind: str
     role: str
     levels: tuple[str, ...] = ()
+    expense: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,9 @@ class Candidate:
     available: bool
     reason: str | None
     posterior: Posterior | None = None
+    cost: float | None = None
+    duration: float | None = None
+    reserved_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -206,6 +213,7 @@ class Counts:
     observations: int
     batches: int
     pending: int
+    reserved: int = 0
 
 
 @dataclass(frozen=True)
@@ -240,6 +248,7 @@ class Summary:
     outlook: Outlook | None = None
     quantities: tuple[Quantity, ...] = ()
     front: Front | None = None
+    spending: Spending | None = None
 
     def __str__(self) -> str:
         return self.headline
@@ -270,6 +279,9 @@ class BatchDetails:
     fits: Mapping[str, Any] = field(default_factory=dict)
     origin: str | None = None
     size_words: str | None = None
+    prices: Mapping[str, float] = field(default_factory=dict)
+    cost: float | None = None
+    duration: float | None = None
 
 
 @dataclass(frozen=True)

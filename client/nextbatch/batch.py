@@ -43,6 +43,8 @@ class Suggestion(Handle[ConnectionT]):
         self.state: str = document["state"]
         self.features: Mapping[str, Value] = document["features"]
         self.attributes: Mapping[str, Value] = document["attributes"]
+        self.cost: float | None = document.get("cost")  # of one measurement
+        self.duration: float | None = document.get("duration")
         self.why = parse(Why, document["why"])
 
     def __getitem__(self, column: str) -> Any:

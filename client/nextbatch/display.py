@@ -88,9 +88,11 @@ def batch_html(batch: Batch[Any]) -> str:
 def _cells(batch: Batch[Any]) -> Iterable[list[str]]:
     """The header, then a row per suggestion."""
     names = list(batch.suggestions[0].features) if batch.suggestions else []
-    yield ["suggestion", "candidate", "×", *names, "state"]
+    expenses = [name for name in ("cost", "duration") if any(getattr(s, name) is not None for s in batch)]
+    yield ["suggestion", "candidate", "×", *names, *expenses, "state"]
     for suggestion in batch:
         features = [_cell(suggestion.features[name]) for name in names]
+        features += [_cell(getattr(suggestion, name)) for name in expenses]
         yield [suggestion.id, suggestion.key, str(suggestion.replicates), *features, suggestion.state]
 
 
@@ -107,6 +109,8 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
         ("candidates", f"{counts.candidates}, {counts.measured} of them measured"),
         ("measured", f"{results}, {counts.pending or 'none'} pending"),
     ]
+    if summary.spending is not None:
+        facts.append(("spent", str(summary.spending)))
     if certificate is not None:
         bounds = f"{certificate.lower:.4g} to {certificate.upper:.4g}"
         facts.append(("recommended", f"{certificate.key}: {certificate.mean:.4g} ({bounds})"))

@@ -1,4 +1,4 @@
-"""What a study can still gain, as the server answers it."""
+"""What is left to gain and to spend, and what to do next."""
 
 from __future__ import annotations
 
@@ -38,3 +38,19 @@ class Outlook:
     next_batch: NextBatch
     candidates_still_possible: int
     advice: Advice
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What was spent on measurements, what is committed in pending ones, and what is left of the budget."""
+
+    unit: str
+    spent: float
+    committed: float
+    budget: float | None = None
+    left: float | None = None
+
+    def __str__(self) -> str:
+        budget = "" if self.budget is None else f" of {self.budget:.6g}"
+        left = "" if self.left is None else f", {self.left:.6g} left"
+        return f"{self.spent:.6g}{budget} {self.unit}".rstrip() + f", {self.committed:.6g} committed{left}"

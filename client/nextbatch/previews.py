@@ -41,6 +41,8 @@ class PreviewedSuggestion:
     features: Mapping[str, Value]
     attributes: Mapping[str, Value]
     why: Why
+    cost: float | None = None
+    duration: float | None = None
 
 
 @dataclass(frozen=True)
@@ -53,3 +55,5 @@ class Preview:
     guaranteed: bool
     prices: Mapping[str, float]
     suggestions: tuple[PreviewedSuggestion, ...]
+    cost: float | None = None
+    duration: float | None = None

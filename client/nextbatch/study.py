@@ -16,6 +16,7 @@ from ._study.batches import Batches
 from ._study.candidates import Candidates
 from ._study.ledger import Ledger
 from ._study.observations import Observations
+from ._study.reservations import Reservations
 from ._sync_and_async import ConnectionT, sync_and_async
 from .answers import Best, StudyDetails, Summary, Trace, Verdict
 from .batch import Batch
@@ -26,7 +27,13 @@ from .fronts import Front
 _NOTHING_LEFT_TO_ASK = {"study-finished", "candidates-exhausted"}
 
 
-class Study(Candidates[ConnectionT], Batches[ConnectionT], Observations[ConnectionT], Ledger[ConnectionT]):
+class Study(
+    Candidates[ConnectionT],
+    Batches[ConnectionT],
+    Reservations[ConnectionT],
+    Observations[ConnectionT],
+    Ledger[ConnectionT],
+):
     """One optimisation on the server. `details` is the study as it was when it was last read."""
 
     def __repr__(self) -> str:

@@ -215,3 +215,23 @@ def test_a_server_that_is_not_there_ends_with_three(
         main()
     assert ended.value.code == 3
     assert "No answer from http://127.0.0.1:9" in " ".join(capsys.readouterr().err.split())
+
+
+def test_costs_and_a_budget_from_the_command_line(run: Run, tmp_path: Path) -> None:
+    name = f"cli-{uuid4().hex[:8]}"
+    (tmp_path / "priced.csv").write_text("key,x,price\n" + "".join(f"R{n},{n},{n + 1}\n" for n in range(8)))
+    run("create", name, "--budget", 20, "--cost-unit", "EUR")
+    assert "cost" in run("upload", name, "priced.csv", "--cost", "price").output
+    assert ", cost " in run("ask", name, "--budget", 9, "--preview").output
+    batch = read_json(run("ask", name, "--budget", 9, "--max-size", 3, "--json"))
+    assert 0 < sum(suggestion["cost"] * suggestion["replicates"] for suggestion in batch["suggestions"]) <= 9
+    assert "of 20 EUR" in run("status", name).output
+
+
+def test_a_candidate_is_reserved_and_released(run: Run, study: Study[SyncConnection]) -> None:
+    assert "Nothing is reserved." in run("reserve", study.name).output
+    reserved = run("reserve", study.name, "R1", "R2", "--worker", "bench-2", "--reason", "for the poster").output
+    assert "bench-2" in reserved
+    assert [entry["key"] for entry in read_json(run("release", study.name, "R1", "--json"))] == ["R2"]
+    assert "not-reservable" not in run("reserve", study.name).output
+    assert [reservation.key for reservation in study.reservations("bench-2")] == ["R2"]

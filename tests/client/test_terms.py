@@ -1,6 +1,7 @@
 """Asks under terms from Python: what is sent is what was meant."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -35,3 +36,18 @@ def test_many_candidates_are_switched_in_one_call(study: Any) -> None:
     assert study.switch(where="solvent = THF", available=False, reason="out of stock").switched == 2
     switched = study.switch(keys=["A2"], available=True)
     assert (switched.switched, switched.available) == (1, 3)
+
+
+def test_costs_budgets_and_what_was_spent(client: Any) -> None:
+    study = client.create_study(f"priced-{uuid4().hex[:8]}", budget=20, cost_unit="EUR")
+    rows = [{"key": f"P{n}", "x": float(n), "price": n + 1.0, "hours": 1.0} for n in range(6)]
+    study.upload(rows, cost="price", duration="hours", features=["price"])
+    assert {column.name: column.expense for column in study.details.columns}["hours"] == "duration"
+    assert study.preview(budget=4, time=2).cost <= 4
+    batch = study.ask(budget=9, time=3, max_size=4)
+    assert batch.details.cost == sum(suggestion.cost for suggestion in batch) <= 9
+    assert batch.details.duration <= 3
+    assert "cost" in str(batch).splitlines()[1].split()
+    batch.report({suggestion.key: 0.5 for suggestion in batch})
+    spending = study.summary().spending
+    assert str(spending) == f"{batch.details.cost:g} of 20 EUR, 0 committed, {spending.left:g} left"

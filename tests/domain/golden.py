@@ -29,6 +29,7 @@ from app.domain.events import (
     BatchIssued,
     CandidateReference,
     CandidatesAdded,
+    CandidatesReserved,
     CandidatesSwitched,
     CandidatesUploaded,
     FailedMeasurement,
@@ -38,6 +39,7 @@ from app.domain.events import (
     ObservationRetracted,
     ObservationsReported,
     ReportedObservation,
+    ReservationsReleased,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -166,6 +168,8 @@ EVENTS: list[StudyEvent] = [
         basis=Basis(6, "b" * 64),
         computation=Computation("nextbatch-server 0.1.0", 0.004),
     ),
+    CandidatesReserved((CandidateReference(1, "A2"),), worker="bench-3"),
+    ReservationsReleased((CandidateReference(1, "A2"),)),
 ]
 
 

@@ -27,7 +27,8 @@ from app.api.schemas.candidates import (
 from app.api.schemas.shape import Name
 from app.api.shared_answers import Reader
 from app.domain.access import Actor, Scope
-from app.domain.candidates import Candidate, ColumnKind
+from app.domain.candidates import Candidate, ColumnKind, ColumnRole, Expense
+from app.domain.errors import Finding, Invalid
 from app.domain.limits import MOST_CONDITIONS
 from app.services.intake.columns import Declared
 from app.services.intake.csv_writing import csv_text
@@ -97,12 +98,24 @@ async def uploaded(
     key: Annotated[str | None, Query(description="Which column names the candidate; by default `key`.")] = None,
     attribute: Annotated[Names, Query(description="Columns carried along and shown, not modelled.")] = [],  # noqa: B006
     text: Annotated[Names, Query(description="Columns to read as text, whatever they look like.")] = [],  # noqa: B006
+    cost: Annotated[str | None, Query(description="Which column says what one measurement costs.")] = None,
+    duration: Annotated[str | None, Query(description="Which column says how long one measurement takes.")] = None,
+    feature: Annotated[Names, Query(description="Columns to model although they are a cost or duration.")] = [],  # noqa: B006
     column: Annotated[Names, Query(description="Names of a `.npy` file's columns, in order.")] = [],  # noqa: B006
 ) -> Upload:
     media_type, path, keys = candidate_files(body)
     kinds: dict[str, ColumnKind] = dict.fromkeys(text, "text")
-    declared = Declared(key=key, roles=dict.fromkeys(attribute, "attribute"), kinds=kinds)
+    roles: dict[str, ColumnRole] = {**dict.fromkeys(attribute, "attribute"), **dict.fromkeys(feature, "feature")}
+    declared = Declared(key, roles, kinds, _expenses(cost, duration))
     return Upload(media_type, path, declared, keys, tuple(column) or None)
+
+
+def _expenses(cost: str | None, duration: str | None) -> dict[str, Expense]:
+    if cost is not None and cost == duration:
+        message = "One column cannot be both cost and duration. Name two columns, or leave one of them out."
+        raise Invalid([Finding("duration", message)])
+    expenses: dict[Expense, str | None] = {"cost": cost, "duration": duration}
+    return {column: expense for expense, column in expenses.items() if column is not None}
 
 
 Uploaded = Annotated[Upload, Depends(uploaded)]

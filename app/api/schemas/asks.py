@@ -12,6 +12,7 @@ from app.services.use_cases.ask_terms import AskForm
 from app.services.workflows.preview import Preview
 
 KeyIn = Annotated[str, StringConstraints(min_length=1, max_length=limits.LINE_LENGTH)]
+Amount = Annotated[float, Field(ge=0, le=limits.MOST_EXPENSE)]
 Size = Annotated[int, Field(ge=1, le=limits.MOST_MEASUREMENTS)]
 
 
@@ -64,6 +65,12 @@ class AskIn(Request):
         default=[], description="Candidates that are not in the batch."
     )
     composition: CompositionIn | None = Field(default=None, description="What the members of the batch share.")
+    budget: Amount | None = Field(
+        default=None, description="What all its measurements may cost, if a column says what one costs.", examples=[100]
+    )
+    time: Amount | None = Field(
+        default=None, description="How long all its measurements may take, if a column says how long one does."
+    )
     preview: bool = Field(default=False, description="Show the batch as it would be; store nothing.")
     confirm: Line | None = Field(default=None, description="The id of a preview: issue exactly that batch, or none.")
     wait: float = Field(default=30.0, ge=0, le=600, description="Seconds to wait before a 202.")
@@ -80,6 +87,8 @@ class AskIn(Request):
             composition=None
             if composition is None
             else Composition(tuple(composition.same), composition.at_most, composition.per, composition.wells),
+            budget=self.budget,
+            time=self.time,
             confirm=self.confirm,
         )
 
@@ -102,6 +111,8 @@ class PreviewOut(Shape):
         description="For each term of the request: how much more the batch would promise without it, in the "
         "objective's unit."
     )
+    cost: float | None = Field(description="Of all its measurements.")
+    duration: float | None = Field(description="Of all its measurements.")
     suggestions: tuple[SuggestionOut, ...]
 
 
@@ -112,5 +123,7 @@ def preview_out(preview: Preview) -> PreviewOut:
         ended=preview.record.ended,
         guaranteed=preview.record.guaranteed,
         prices=dict(preview.record.prices),
+        cost=preview.bench.total("cost"),
+        duration=preview.bench.total("duration"),
         suggestions=bench_out(preview.bench).suggestions,
     )

@@ -50,6 +50,8 @@ class SuggestionOut(Shape):
     state: SuggestionState
     features: dict[str, CellValue]
     attributes: dict[str, CellValue]
+    cost: float | None = Field(description="Of one measurement; null if no column says.")
+    duration: float | None = Field(description="Of one measurement; null if no column says.")
     why: WhyOut
 
 
@@ -62,7 +64,7 @@ class BatchBrief(Shape):
     basis_seq: int = Field(description="The part of the ledger it was computed from.")
     ended: str = Field(
         description="Why it ended: rule (of the theory), size (the largest allowed), promise (one more promises too "
-        "little), exhausted (no candidate left)."
+        "little), exhausted (no candidate left, or none that fits)."
     )
     size_words: str | None = Field(description="Why it has this size, in words (auto mode).")
     ratio_bound: float | None = Field(description="How far its bounds may have drifted.")
@@ -87,6 +89,8 @@ class BatchBrief(Shape):
 class BatchOut(BatchBrief):
     fit: dict[str, Any] | None = Field(description="The model fitted in auto mode.")
     fits: dict[str, Any] = Field(description="The models of several quantities, by name.")
+    cost: float | None = Field(description="Of all its measurements that were not abandoned; null if no column says.")
+    duration: float | None = Field(description="Of the same measurements.")
     suggestions: tuple[SuggestionOut, ...]
 
 
@@ -114,6 +118,8 @@ def batch_out(details: BatchDetails) -> BatchOut:
         **_brief(details.study, details.batch),
         fit=None if fit is None else asdict(fit),
         fits={name: asdict(fit_of) for name, fit_of in details.batch.record.fits.items()},
+        cost=details.bench.total("cost"),
+        duration=details.bench.total("duration"),
         suggestions=bench_out(details.bench).suggestions,
     )
 
@@ -134,6 +140,8 @@ def _suggestion_out(suggestion: Suggestion, candidates: Mapping[int, Candidate])
         state=suggestion.state,
         features=dict(candidate.features),
         attributes=dict(candidate.attributes),
+        cost=candidate.cost,
+        duration=candidate.duration,
         why=_why_out(suggestion.why, candidates),
     )
 

@@ -36,6 +36,9 @@ class CandidateOut(Shape):
     attributes: dict[str, CellValue]
     available: bool
     reason: str | None = Field(description="Why it is not available.")
+    cost: float | None = Field(description="Of one measurement; null if no column says.")
+    duration: float | None = Field(description="Of one measurement; null if no column says.")
+    reserved_by: str | None = Field(description="The worker who will measure it without a batch.")
 
 
 class QuantityPredictionOut(Shape):

@@ -98,6 +98,7 @@ class CountsOut(Shape):
     observations: int
     batches: int
     pending: int = Field(description="Measurements that are pending.")
+    reserved: int = Field(description="Candidates that somebody will measure without a batch.")
 
 
 class QuantityOut(Shape):
@@ -105,6 +106,14 @@ class QuantityOut(Shape):
     unit: str
     direction: Direction | None = Field(description="Null if only a constraint names it.")
     measured: int = Field(description="Results with a value of it.")
+
+
+class SpendingOut(Shape):
+    unit: str
+    spent: float = Field(description="On measurements that were made, failures included.")
+    committed: float = Field(description="In pending suggestions and reservations.")
+    budget: float | None
+    left: float | None = Field(description="Of the budget; negative if it is exceeded.")
 
 
 class SummaryOut(Shape):
@@ -124,6 +133,7 @@ class SummaryOut(Shape):
     headline: str
     quantities: tuple[QuantityOut, ...] = Field(description="Everything that is measured.")
     front: FrontOut | None = Field(description="Of several objectives, or with constraints.")
+    spending: SpendingOut | None = Field(description="Null unless a column says what a measurement costs.")
 
 
 class PointOut(Shape):
@@ -175,6 +185,7 @@ def summary_out(summary: StudySummary) -> SummaryOut:
         headline=_headline(summary),
         quantities=_quantities(summary),
         front=None if summary.front is None else front_out(summary.front),
+        spending=None if summary.spending is None else SpendingOut.model_validate(summary.spending),
     )
 
 
@@ -219,6 +230,7 @@ def _counts(summary: StudySummary) -> CountsOut:
         observations=ledger.observations,
         batches=len(ledger.bases),
         pending=sum(suggestion.remaining for suggestion in ledger.pending.values()),
+        reserved=len(ledger.reserved),
     )
 
 

@@ -7,10 +7,18 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from app.api.schemas.shape import Line, Moment, Name, Origin, Reason, Request, Shape, Text
-from app.domain.candidates import ColumnKind, ColumnRole
+from app.domain.candidates import ColumnKind, ColumnRole, Expense
 from app.domain.clock import stamp
 from app.domain.errors import Finding, Invalid
-from app.domain.limits import MOST_CONDITIONS, MOST_MEASUREMENTS, MOST_NOISE, MOST_OVERDUE_HOURS, MOST_REPEATS, SEEDS
+from app.domain.limits import (
+    MOST_CONDITIONS,
+    MOST_EXPENSE,
+    MOST_MEASUREMENTS,
+    MOST_NOISE,
+    MOST_OVERDUE_HOURS,
+    MOST_REPEATS,
+    SEEDS,
+)
 from app.domain.studies import (
     Configuration,
     Constraint,
@@ -160,6 +168,10 @@ class ChangeableSettings(Request):
     )
     stop: StopRule = Field(default=StopRule(), description="When to stop asking.")
     overdue_hours: Hours | None = Field(default=None, description="When a suggestion counts as overdue.")
+    budget: Annotated[float, Field(ge=0, le=MOST_EXPENSE)] | None = Field(
+        default=None, description="What all measurements together may cost; asks stay within what is left of it."
+    )
+    cost_unit: Line | None = Field(default=None, description="Unit of the costs.", examples=["EUR"])
 
 
 class StudySettings(ChangeableSettings):
@@ -199,6 +211,7 @@ class ColumnOut(Shape):
     kind: ColumnKind
     role: ColumnRole
     levels: tuple[str, ...] = Field(description="Of a text feature, in order of first appearance.")
+    expense: Expense | None = Field(default=None, description="Whether it says what one measurement takes.")
 
 
 class StudyOut(Shape):

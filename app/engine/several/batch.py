@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.arrays import FloatArray
+from app.arrays import BoolArray, FloatArray
 from app.engine import sweep
 from app.engine.ask import Ask, Ended, Selection
 from app.engine.batch import choice_limits
@@ -45,7 +45,10 @@ class QuantityPosterior:
 
 @np.errstate(all="ignore")
 def choose_for(posteriors: Sequence[QuantityPosterior], aims: Aims, gate: State, ask: Ask) -> Selection:
-    """The next batch. `gate` says what may be chosen and what is pending, for all posteriors alike."""
+    """The next batch. `gate` says what may be chosen and what is pending, for all posteriors alike.
+
+    With `ask.effort`, each pick is the one whose score exceeds that of everything measured by most per effort.
+    """
     rescues = Rescues()
     growing = [_Growing(posterior, rescues) for posterior in posteriors]
     means = [posterior.state.mean for posterior in posteriors]
@@ -61,13 +64,18 @@ def choose_for(posteriors: Sequence[QuantityPosterior], aims: Aims, gate: State,
     count = ask.chosen_before + ask.max_size
     weights = sphere_weights(gate.settings.seed, ask.batch_number, count, len(aims.aims))[ask.chosen_before :]
     ratio_bound = max(posterior.bound for posterior in growing)
+    no_width = [np.zeros(len(left)) for _ in means]
     while len(picks) < ask.max_size:
         if any(posterior.is_broken for posterior in growing) and len(picks) >= ask.min_size:
             ended = "rule"
             break
         check_time()
         score = aims.score(means, [posterior.width for posterior in growing], feasible, weights[len(picks)])
-        best = _best(np.where(left > 0, score, -np.inf))
+        ranked = score
+        if ask.effort is not None:
+            reached = aims.score(means, no_width, feasible, weights[len(picks)])[gate.counts > 0]
+            ranked = per_effort(score, reached.max(initial=-np.inf), left > 0, ask.effort)
+        best = _best(np.where(left > 0, ranked, -np.inf))
         if best is None:
             ended = "exhausted"
             break
@@ -79,10 +87,18 @@ def choose_for(posteriors: Sequence[QuantityPosterior], aims: Aims, gate: State,
             posterior.take(best, 1)
     if ended == "size" and any(posterior.is_broken for posterior in growing):
         ended = "rule"
-    guaranteed = aims.optimistic and all(posterior.guarantees(ratio_bound) for posterior in growing)
+    guaranteed = (
+        ask.effort is None and aims.optimistic and all(posterior.guarantees(ratio_bound) for posterior in growing)
+    )
     numbers = np.array(picks, dtype=np.int64)
     alpha = growing[0].alpha
     return Selection(numbers, ended, np.array(scores), ratio_bound, guaranteed, alpha, dict(rescues))
+
+
+def per_effort(score: FloatArray, reached: float, open_ones: BoolArray, effort: FloatArray) -> FloatArray:
+    """(A,) how far each score exceeds what is reached, per effort; the scores themselves if no open one exceeds it."""
+    gain = np.maximum(score - reached, 0.0) if np.isfinite(reached) else score - score.min()
+    return gain / effort if (gain[open_ones] > 0).any() else score
 
 
 def _best(score: FloatArray) -> int | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from app.arrays import Array
 from app.domain.candidates import AttributeArrays, CandidateBlock, CellValue, Column, KeyArrays
-from app.services.intake.columns import name_flaw, text_flaw
+from app.services.intake.columns import is_out_of_range, name_flaw, text_flaw
 from app.services.intake.limits import IntakeLimits
 from app.storage.array_cache import unpack_strings
 from app.storage.candidates import BlockContents, name_arrays
@@ -54,6 +54,7 @@ def check_block(
     must(has_keys == (block.arrays.keys is not None), "the keys of its candidates are missing")
     keys = None if block.arrays.keys is None else _keys(block.arrays.keys, block.rows, arrays, limits)
     attributes = _attributes(block, columns, arrays, limits)
+    _check_expenses(columns, numbers, attributes)
     repacked = name_arrays(BlockContents(numbers, codes, keys, attributes))
     must(repacked == block.arrays, "its arrays are not packed as this program packs them")
     return keys
@@ -71,6 +72,20 @@ def _check_features(numbers: Array, codes: Array, rows: int, features: Sequence[
     for position, column in enumerate(texts):
         within = (codes[:, position] >= 0) & (codes[:, position] < len(column.levels))
         must(within.all(), "a candidate has a text that its column does not have")
+
+
+def _check_expenses(columns: Sequence[Column], numbers: Array, attributes: Mapping[str, Sequence[CellValue]]) -> None:
+    """What a measurement takes is a number of every candidate, in one column."""
+    expenses = [column.expense for column in columns if column.expense is not None]
+    must(len(set(expenses)) == len(expenses), "two columns say what a measurement takes")
+    features = [column.name for column in columns if column.role == "feature" and column.kind != "text"]
+    for column in columns:
+        if column.expense is None:
+            continue
+        must(column.kind == "number" and column.role != "key", "what a measurement takes is no number")
+        cells = attributes[column.name] if column.role == "attribute" else numbers[:, features.index(column.name)]
+        taken = np.array([np.nan if cell is None else cell for cell in cells], dtype=float)
+        must(np.isfinite(taken).all() and not is_out_of_range(taken).any(), "no measurement can take this")
 
 
 def _keys(stored: KeyArrays, rows: int, arrays: Mapping[str, Array], limits: IntakeLimits) -> tuple[str, ...]:

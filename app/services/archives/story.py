@@ -1,7 +1,7 @@
 """Whether the events of an archive can have happened: each is held to what the use cases would have allowed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from app.arrays import Array
@@ -18,6 +18,7 @@ from app.domain.events import (
     Basis,
     BatchIssued,
     CandidatesAdded,
+    CandidatesReserved,
     CandidatesSwitched,
     CandidatesUploaded,
     FailedMeasurement,
@@ -27,6 +28,7 @@ from app.domain.events import (
     ObservationRetracted,
     ObservationsReported,
     ReportedObservation,
+    ReservationsReleased,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -38,6 +40,7 @@ from app.domain.ledger import LedgerEntry
 from app.domain.limits import MOST_MEASUREMENTS
 from app.domain.observations import Measured
 from app.domain.quantities import must_measure_the_same
+from app.domain.reservations import MOST_RESERVED
 from app.domain.studies import TRANSITIONS, Configuration, StudyState
 from app.modelling.engine_settings import check_configuration, check_features
 from app.services.archives.blocks import Impossible, check_block, check_columns, must
@@ -95,6 +98,7 @@ class _Story:
         self._suggestions: dict[SuggestionId, _Suggested] = {}
         self._observations: list[_Reported] = []
         self._refs: set[str] = set()
+        self._reserved: dict[int, str] = {}  # candidate → worker
 
     def take(self, entry: LedgerEntry, event: StudyEvent) -> None:
         _check_entry(entry)
@@ -117,7 +121,7 @@ class _Story:
             case AccessGranted() | AccessWithdrawn():
                 must(limits.is_key_id(event.key_id), "this is not the id of a key")
             case CandidatesUploaded():
-                must(not self._batches and not self._observations, "the candidates are in use")
+                must(not (self._batches or self._observations or self._reserved), "the candidates are in use")
                 self._columns, self._rows, self._keys = (), 0, None
                 self._first_rows = 0
                 self._taken_keys = set()
@@ -126,6 +130,13 @@ class _Story:
                 self._add(event)
             case CandidatesSwitched():
                 self._switch(entry, event)
+            case CandidatesReserved():
+                self._reserve(event)
+            case ReservationsReleased():
+                must(event.candidates, "it releases nothing")
+                for reference in event.candidates:
+                    self._check_candidate(reference.candidate, reference.key)
+                    must(self._reserved.pop(reference.candidate, None) is not None, "the candidate is not reserved")
             case BatchIssued():
                 self._issue(entry, event)
             case SuggestionSwapped():
@@ -185,6 +196,16 @@ class _Story:
         for reference in event.candidates:
             self._check_candidate(reference.candidate, reference.key)
 
+    def _reserve(self, event: CandidatesReserved) -> None:
+        if self._state is not StudyState.ACTIVE:
+            raise StudyNotActive
+        must(event.candidates and limits.is_name(event.worker), "it reserves nothing, or for nobody")
+        for reference in event.candidates:
+            self._check_candidate(reference.candidate, reference.key)
+            must(reference.candidate not in self._reserved, "the candidate is reserved already")
+            self._reserved[reference.candidate] = event.worker
+        must(len(self._reserved) <= MOST_RESERVED, "too many candidates are reserved")
+
     def _issue(self, entry: LedgerEntry, event: BatchIssued) -> None:
         if self._state is not StudyState.ACTIVE:
             raise StudyNotActive
@@ -196,6 +217,9 @@ class _Story:
         newest = self._newest_of.get(event.request.worker, ())
         must(not any(suggested.is_pending for suggested in newest), "its worker has an open batch")
         self._check_record(event)
+        for draft in event.suggestions:
+            holder = self._reserved.pop(draft.candidate, event.request.worker)
+            must(holder == event.request.worker, "another worker has reserved the candidate")
         self._newest_of[event.request.worker] = [self._suggest(draft) for draft in event.suggestions]
         for rank, suggested in enumerate(self._newest_of[event.request.worker], start=1):
             self._suggestions[SuggestionId(number, rank)] = suggested
@@ -257,6 +281,7 @@ class _Story:
             suggested.filled.add(reported.replicate)
         self._check_remarks(reported)
         self._observations.append(_Reported())
+        self._reserved.pop(reported.candidate, None)
 
     def _check_remarks(self, reported: ReportedObservation) -> None:
         if reported.ref is not None:
@@ -282,6 +307,7 @@ class _Story:
         must(measurements, "it is about nothing")
         for measurement in measurements:
             self._check_candidate(measurement.candidate, measurement.key)
+            self._reserved.pop(measurement.candidate, None)
             if measurement.suggestion is not None:
                 suggested = self._answered(measurement.suggestion, measurement.candidate)
                 must(len(suggested.filled) < suggested.replicates, "the suggestion has all its results")
@@ -315,7 +341,7 @@ def _extends(before: Sequence[Column], after: Sequence[Column]) -> bool:
     """Whether the columns are the same, apart from texts that were added to the levels."""
     if not before:
         return True
-    plain = [(column.name, column.kind, column.role) for column in before]
-    return plain == [(column.name, column.kind, column.role) for column in after] and all(
+    plain = [replace(column, levels=()) for column in before]
+    return plain == [replace(column, levels=()) for column in after] and all(
         new.levels[: len(old.levels)] == old.levels for old, new in zip(before, after, strict=True)
     )

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Self
 
 import numpy as np
 
-from app.arrays import IndexArray
-from app.domain.candidates import Column, ColumnKind, ColumnRole
+from app.arrays import Array, BoolArray, IndexArray
+from app.domain.candidates import Column, ColumnKind, ColumnRole, Expense
+from app.domain.limits import MOST_EXPENSE
 from app.services.intake.cell_types import (
     MISSING,
     NOT_FINITE,
@@ -35,6 +36,12 @@ _BROKEN = re.compile(r"[\x00\ud800-\udfff]")
 _SHOWN_LENGTH = 200
 _MISSING_VALUE = Flaw(
     "missing-value", "A feature needs a value in every row. Fill in this cell, or declare the column as an attribute."
+)
+_MISSING_EXPENSE = Flaw(
+    "missing-expense", "Every candidate needs a cost or duration here. Fill in this cell; write 0 if it takes nothing."
+)
+EXPENSE_OUT_OF_RANGE = Flaw(
+    "expense-out-of-range", "A cost or duration cannot be negative, nor larger than 1e15. Write 0 or a positive number."
 )
 _NOT_A_BOOLEAN = Flaw("not-a-boolean", "This column holds booleans. Write true or false.")
 _NOT_A_NUMBER = Flaw(
@@ -76,6 +83,7 @@ class Declared:
     key: str | None = None
     roles: Mapping[str, ColumnRole] = field(default_factory=dict)
     kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
+    expenses: Mapping[str, Expense] = field(default_factory=dict)
 
     @classmethod
     def from_columns(cls, columns: Sequence[Column]) -> Self:
@@ -84,13 +92,23 @@ class Declared:
             key=next((column.name for column in columns if column.role == "key"), None),
             roles={column.name: column.role for column in columns},
             kinds={column.name: column.kind for column in columns if column.role != "key"},
+            expenses={column.name: column.expense for column in columns if column.expense is not None},
         )
 
     def role(self, name: str) -> ColumnRole:
-        """The declared role of a column; otherwise key for the key column and feature for every other."""
+        """The declared role of a column; otherwise key for the key column and feature for every other.
+
+        A cost or duration is no feature unless it is declared as one.
+        """
         if name in self.roles:
             return self.roles[name]
-        return "key" if name == self._key_name else "feature"
+        if name == self._key_name:
+            return "key"
+        return "attribute" if name in self.expenses else "feature"
+
+    def kind(self, name: str) -> ColumnKind | None:
+        """The declared kind of a column, if any; what a measurement takes is a number."""
+        return "number" if name in self.expenses else self.kinds.get(name)
 
     def is_text(self, name: str) -> bool:
         """Whether the cells of a column are texts whatever they look like."""
@@ -98,7 +116,7 @@ class Declared:
 
     def check(self, names: Sequence[str], findings: Findings) -> None:
         """Every declared column exists, at most one is the key, and at least one is a feature."""
-        declared_names = {*self.roles, *self.kinds}
+        declared_names = {*self.roles, *self.kinds, *self.expenses}
         if self.key is not None:
             declared_names.add(self.key)
         for name in sorted(declared_names - set(names)):
@@ -106,6 +124,10 @@ class Declared:
             findings.error("unknown-column", message, column=shown_name(name))
         if sum(self.role(name) == "key" for name in names) > 1:
             findings.error("several-keys", "More than one column is declared as the key. Declare only one.")
+        for name in sorted(self.expenses):
+            if self.role(name) == "key" or self.kinds.get(name, "number") != "number":
+                message = "A cost or duration is a column of numbers. It can be neither the key nor a text."
+                findings.error("not-an-expense", message, column=shown_name(name))
         if names and all(self.role(name) != "feature" for name in names):
             message = "No column is a feature, so candidates cannot be told apart. Add at least one feature."
             findings.error("no-features", message)
@@ -133,7 +155,29 @@ class ColumnChecker:
         self._limits = limits
         self._findings = findings
 
-    def check(self, raw: RawColumn, role: ColumnRole, declared: ColumnKind | None) -> TypedColumn:
+    def check(self, raw: RawColumn, declared_columns: Declared) -> TypedColumn:
+        """The column with its role and kind, and with its expense if it has one."""
+        role, expense = declared_columns.role(raw.name), declared_columns.expenses.get(raw.name)
+        typed = self._typed(raw, role, declared_columns.kind(raw.name))
+        if expense is None or not isinstance(typed.cells, NumberCells):
+            return typed
+        self._check_expense(raw, typed.cells, role)
+        return replace(typed, column=replace(typed.column, expense=expense))
+
+    def _check_expense(self, raw: RawColumn, cells: NumberCells, role: ColumnRole) -> None:
+        if role != "feature":  # of which every cell has been looked for already
+            missing = self._missing_rows(raw, cells)
+            self._error(_MISSING_EXPENSE, missing, raw.name)
+        self._error(EXPENSE_OUT_OF_RANGE, np.flatnonzero(is_out_of_range(cells.values)), raw.name)
+
+    def _missing_rows(self, raw: RawColumn, cells: NumberCells) -> IndexArray:
+        """The rows without a value; a cell that cannot be read is another mistake."""
+        if isinstance(raw.cells, NumberCells):
+            return np.flatnonzero(np.isnan(cells.values))
+        empty = np.array([cell_type(level) is CellType.MISSING for level in raw.cells.levels], dtype=bool)
+        return np.flatnonzero(empty[raw.cells.codes])
+
+    def _typed(self, raw: RawColumn, role: ColumnRole, declared: ColumnKind | None) -> TypedColumn:
         """The column with its kind: as declared, else as the file format states, else as the cells look."""
         if isinstance(raw.cells, NumberCells) and declared != "text":
             return self._from_numbers(raw.name, raw.cells, role, declared or raw.kind or "number")
@@ -223,6 +267,11 @@ def check_names(names: Sequence[str], limits: IntakeLimits, findings: Findings, 
             message = f"Columns {first_position[name]} and {position} have the same name. Rename one of them."
             findings.error("name-twice", message, row=row, column=name)
         first_position.setdefault(name, position)
+
+
+def is_out_of_range(expenses: Array) -> BoolArray:
+    """Which numbers cannot be what a measurement takes."""
+    return (expenses < 0) | (expenses > MOST_EXPENSE)
 
 
 def name_flaw(text: str, longest: int) -> Flaw | None:

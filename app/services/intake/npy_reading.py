@@ -18,7 +18,7 @@ from app.arrays import Array, BoolArray, FloatArray
 from app.domain.candidates import CellValue, Column, ColumnKind
 from app.domain.errors import InvalidCandidates
 from app.services.intake.cell_types import INEXACT_INTEGER, NOT_EXACT, NOT_FINITE, Flaw, encode_texts
-from app.services.intake.columns import Declared, check_names
+from app.services.intake.columns import EXPENSE_OUT_OF_RANGE, Declared, check_names, is_out_of_range
 from app.services.intake.findings import Findings, refuse
 from app.services.intake.keys import check_key_count, check_keys
 from app.services.intake.limits import IntakeLimits, check_size
@@ -135,7 +135,10 @@ def _columns(
         findings.error("name-count", message)
     declared.check(names, findings)
     stated: ColumnKind = "boolean" if header.dtype.kind == "b" else "number"
-    columns = tuple(Column(name, declared.kinds.get(name, stated), declared.role(name)) for name in names)
+    columns = tuple(
+        Column(name, declared.kind(name) or stated, declared.role(name), expense=declared.expenses.get(name))
+        for name in names
+    )
     for column in columns:
         if column.role == "key" or column.kind == "text":
             message = "A .npy file holds only numbers. Send keys in a file of their own, and a table with texts as CSV."
@@ -165,20 +168,32 @@ def _map_cells(path: Path, header: _Header) -> Array:
 
 
 def _check_cells(cells: Array, columns: Sequence[Column], findings: Findings) -> None:
-    """Every cell is a finite number that a double holds exactly; an attribute may also be NaN, which is missing."""
+    """Every cell is a finite number that a double holds exactly; an attribute may also be NaN, which is missing.
+
+    A cost or duration is there, and not negative.
+    """
     booleans = np.array([column.kind == "boolean" for column in columns])
-    features = np.array([column.role == "feature" for column in columns])
+    features = np.array([column.role == "feature" or column.expense is not None for column in columns])
+    expenses = np.array([column.expense is not None for column in columns])
     for rows, block in _blocks(cells):
         missing = np.isnan(block)
         masks = {
             NOT_FINITE: ~np.isfinite(block) & (features | ~missing),
             NOT_EXACT: _is_inexact(block),
+            EXPENSE_OUT_OF_RANGE: _are_out_of_range(block, expenses),
             _NOT_A_BOOLEAN: booleans & ~np.isin(block, (0, 1)) & ~missing,
         }
         for flaw, wrong in masks.items():
             for position in np.flatnonzero(wrong.any(axis=0)).tolist():
                 wrong_rows = np.flatnonzero(wrong[:, position]) + rows.start + _FIRST_ROW
                 findings.errors_in_rows(flaw.code, flaw.message, wrong_rows, columns[position].name)
+
+
+def _are_out_of_range(block: Array, expenses: BoolArray) -> BoolArray:
+    """Which costs and durations cannot be."""
+    wrong = np.zeros(block.shape, dtype=bool)
+    wrong[:, expenses] = is_out_of_range(block[:, expenses].astype("<f8"))
+    return wrong
 
 
 def _is_inexact(block: Array) -> BoolArray:

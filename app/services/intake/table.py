@@ -55,7 +55,7 @@ def build_table(
             keys = check_keys(texts, raw.name, first_row, limits, findings)
             typed_columns.append(TypedColumn(Column(raw.name, "text", "key"), texts))
         else:
-            typed_columns.append(checker.check(raw, role, declared.kinds.get(raw.name)))
+            typed_columns.append(checker.check(raw, declared))
     findings.stop_if_any()
     return _assemble(typed_columns, keys, first_row, findings)
 
@@ -125,7 +125,7 @@ def _check_agreement(columns: Sequence[Column], table: CandidateTable, findings:
     for name in sorted(incoming.keys() - known.keys()):
         findings.error("unknown-column", "The study does not have this column. Remove it.", column=name)
     for name in sorted(known.keys() & incoming.keys()):
-        for trait in ("kind", "role"):
+        for trait in ("kind", "role", "expense"):
             here, in_study = getattr(incoming[name], trait), getattr(known[name], trait)
             if here != in_study:
                 message = f"The column's {trait} is {here} in this upload but {in_study} in the study. Make them agree."

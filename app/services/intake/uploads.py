@@ -68,6 +68,9 @@ def _json(upload: Upload, declared: Declared, limits: IntakeLimits) -> Candidate
     """`{"candidates": [{…}, …]}` lists the candidates, `{"parameters": {…}, …}` describes them."""
     body = json_text.loads(upload.path.read_bytes())
     if isinstance(body, dict) and "parameters" in body:
+        if declared.expenses:
+            message = "A described space has no cost or duration. Send its candidates as a list that has them."
+            raise refuse("expense-of-a-space", message)
         return read_space(body, limits)
     if isinstance(body, dict) and body.keys() == {"candidates"}:
         return read_json_rows(body["candidates"], declared, limits)

@@ -21,6 +21,7 @@ from app.modelling.drafting import default_size
 from app.modelling.ledger_state import LedgerState
 from app.services.filters import FilteredTable
 from app.services.resources import Resources
+from app.services.use_cases.ask_allowances import allowances_of, own_reservations, refuse_unaffordable
 from app.storage.candidate_set import CandidateSet
 
 MISSING = -1  # the code of a missing value
@@ -37,6 +38,8 @@ class AskForm:
     include: tuple[tuple[str, int], ...] = ()  # keys, and how often each is to be measured
     exclude: tuple[str, ...] = ()
     composition: Composition | None = None
+    budget: float | None = None
+    time: float | None = None
     confirm: str | None = None  # the id of a preview
 
 
@@ -47,7 +50,14 @@ def requested(
 
     Refused if a candidate does not exist, or is off and must be included.
     """
-    request = AskRequest(form.worker, form.min_size, form.max_size, (*configuration.where, *form.where))
+    request = AskRequest(
+        worker=form.worker,
+        min_size=form.min_size,
+        max_size=form.max_size,
+        where=(*configuration.where, *form.where),
+        budget=form.budget,
+        time=form.time,
+    )
     if not form.include and not form.exclude:
         return replace(request, composition=form.composition)
     candidates = CandidateSet(connection, resources.arrays, study)
@@ -58,6 +68,9 @@ def requested(
     exclude = tuple(_existing(candidates, key, f"/exclude/{position}") for position, key in enumerate(form.exclude))
     for position, inclusion in enumerate(include):
         _refuse_included(inclusion, include[:position], exclude, candidates, f"/include/{position}")
+        if inclusion.candidate in study.reserved_by_others(form.worker):
+            message = "Another worker has reserved this candidate. Release the reservation first, or leave it out."
+            raise _refusal("reserved-candidate", message, f"/include/{position}")
     return replace(request, include=include, exclude=exclude, composition=form.composition)
 
 
@@ -83,7 +96,8 @@ def terms_of(
     connection: Connection, resources: Resources, study: Study, ledger: LedgerState, request: AskRequest
 ) -> Terms:
     """The terms of a request on the candidates that the study had after `ledger`."""
-    if not (request.where or request.include or request.exclude or request.composition):
+    is_limited = not (request.budget is request.time is ledger.configuration.budget is None)
+    if not (request.where or request.include or request.exclude or request.composition or is_limited):
         return NO_TERMS
     known = replace(study, columns=ledger.columns)
     candidates = CandidateSet(connection, resources.arrays, known, ledger.blocks)
@@ -93,9 +107,11 @@ def terms_of(
         where=table.meeting(request.where, "/where") if request.where else None,
         exclude=np.array(request.exclude, dtype=np.int64) if request.exclude else None,
         include=request.include,
+        released=own_reservations(ledger, request),
         same=_same(candidates, ledger.columns, composition.same) if composition.same else None,
         at_most=_groupings(candidates, ledger.columns, composition.at_most, "at_most"),
         per=_groupings(candidates, ledger.columns, composition.per, "per"),
+        allowances=allowances_of(candidates, ledger, request) if is_limited else (),
     )
     if terms.where is not None and not terms.where.any():
         raise _refusal("where", "No candidate meets these conditions. Widen them.", "/where")
@@ -138,6 +154,7 @@ def _refuse_contradictions(terms: Terms) -> None:
         if max(counts.values(), default=0) > grouping.most:
             message = "The included candidates already have more measurements with one value. Allow more."
             raise _refusal("contradiction", message, "/composition/per", grouping.column)
+    refuse_unaffordable(terms.allowances, numbers)
 
 
 def _same(candidates: CandidateSet, columns: Sequence[Column], names: Sequence[str]) -> IndexArray:

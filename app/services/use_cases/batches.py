@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from sqlalchemy import Connection
 
 from app.domain.access import Actor
 from app.domain.batches import Batch, BatchState, Suggestion, SuggestionId, SuggestionState
-from app.domain.candidates import Candidate
+from app.domain.candidates import Candidate, Expense
 from app.domain.errors import BatchNotFound, UnreadableEvent
 from app.domain.events import AbandonedMeasurement, BatchIssued, MeasurementsAbandoned
 from app.domain.observations import Observation, ObservationKind
@@ -25,6 +26,14 @@ class Bench:
 
     suggestions: tuple[Suggestion, ...]
     candidates: Mapping[int, Candidate]
+
+    def total(self, expense: Expense) -> float | None:
+        """What the measurements take, without those that were abandoned; None if the list does not say."""
+        made = [suggestion for suggestion in self.suggestions if suggestion.state is not SuggestionState.ABANDONED]
+        amounts = [getattr(self.candidates[suggestion.candidate], expense) for suggestion in made]
+        if not made or amounts[0] is None:
+            return None
+        return fsum(amount * suggestion.replicates for amount, suggestion in zip(amounts, made, strict=True))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from app.domain.events import (
     AccessWithdrawn,
     BatchIssued,
     CandidatesAdded,
+    CandidatesReserved,
     CandidatesSwitched,
     CandidatesUploaded,
     MeasurementsAbandoned,
@@ -22,6 +23,7 @@ from app.domain.events import (
     ObservationCorrected,
     ObservationRetracted,
     ObservationsReported,
+    ReservationsReleased,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -112,6 +114,10 @@ def _sentence(event: StudyEvent) -> str:  # noqa: PLR0911, PLR0912  (one per eve
         case CandidatesSwitched():
             switched = _names([reference.key for reference in event.candidates])
             return f"{switched} switched {'on' if event.available else 'off'}."
+        case CandidatesReserved():
+            return f"{_names([reference.key for reference in event.candidates])} reserved for {event.worker}."
+        case ReservationsReleased():
+            return f"Reservation released: {_names([reference.key for reference in event.candidates])}."
         case BatchIssued():
             size = _count(len(event.suggestions), "suggestion")
             return f"Batch {event.number} issued to {event.request.worker}: {size}."

@@ -107,8 +107,11 @@ def _issue(connection: Connection, actor: Actor, resources: Resources, name: str
     number = computed.basis.number
     if study.version != computed.basis.version or batches.last_number(connection, study) != number - 1:
         raise _Outdated
-    switched_off = unavailable(connection, study)
-    if any(suggestion.candidate in switched_off for suggestion in computed.draft.suggestions):
+    switched_off, chosen = unavailable(connection, study), computed.draft.suggestions
+    if any(suggestion.candidate in switched_off for suggestion in chosen):
+        raise _Outdated
+    others = study.reserved_by_others(computed.basis.request.worker)
+    if any(suggestion.candidate in others for suggestion in chosen):
         raise _Outdated
     study = ledger.append(connection, study, actor, computed.event())
     return details(connection, resources, study, batches.find(connection, study, number), new=True)

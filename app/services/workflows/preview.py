@@ -11,7 +11,15 @@ from app.domain.access import Actor
 from app.domain.batches import BatchRecord, Draft, Suggestion, SuggestionId, SuggestionState
 from app.domain.codec import canonical, to_plain
 from app.domain.errors import PreviewOutdated
-from app.domain.events import BatchIssued, CandidatesAdded, CandidatesSwitched, ObservationsReported, StudyChanged
+from app.domain.events import (
+    BatchIssued,
+    CandidatesAdded,
+    CandidatesReserved,
+    CandidatesSwitched,
+    ObservationsReported,
+    ReservationsReleased,
+    StudyChanged,
+)
 from app.domain.ledger import LedgerEntry
 from app.fair_threads import Job
 from app.services.resources import Resources
@@ -30,6 +38,8 @@ _CHANGES = {
     StudyChanged: "the settings were changed",
     CandidatesAdded: "candidates were added",
     CandidatesSwitched: "candidates were switched on or off",
+    CandidatesReserved: "candidates were reserved",
+    ReservationsReleased: "reservations were released",
 }
 
 

@@ -1,7 +1,7 @@
 """A study at a glance, now or as it was at an earlier event; and what its model says of every candidate."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sqlalchemy import Connection
@@ -10,6 +10,7 @@ from app.arrays import Array
 from app.compute.ledger_states import LedgerPrefix
 from app.domain.access import Actor
 from app.domain.batches import Batch
+from app.domain.candidates import expense_column
 from app.domain.clock import ago, now
 from app.domain.errors import Finding, Invalid
 from app.domain.predictions import BestObserved, BestPredicted, Certificate, Front, Insight, Outlook
@@ -17,6 +18,7 @@ from app.domain.studies import Direction, Objective, Study
 from app.modelling.front_reading import MeasuredFront, hypervolume_above, utilities_of
 from app.modelling.ledger_state import LedgerState
 from app.modelling.predicting import Predictions
+from app.modelling.spending import Spending, spending_of
 from app.services.resources import Resources
 from app.services.transactions import ReadTransactions
 from app.services.use_cases import studies
@@ -55,6 +57,7 @@ class StudySummary:
     front: KeyedFront | None  # of several objectives, or with constraints
     keys: Mapping[int, str]  # of the candidates named above
     open_batches: tuple[OpenBatch, ...]
+    spending: Spending | None  # if the candidates have costs
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,9 @@ def summarise(resources: Resources, tx: ReadTransactions, name: str, as_of: int 
         front=None if insight.front is None else _keyed(resources, tx, study, state, insight.front),
         keys=tx.read(_read_keys, resources, study, sorted(numbers)),
         open_batches=tx.read(_read_open_batches, study, state),
+        spending=None
+        if expense_column(state.columns, "cost") is None
+        else tx.read(_read_spending, resources, study, state),
     )
 
 
@@ -200,6 +206,13 @@ def _read_keys(
     connection: Connection, _actor: Actor, resources: Resources, study: Study, numbers: list[int]
 ) -> dict[int, str]:
     return dict(zip(numbers, CandidateSet(connection, resources.arrays, study).keys(numbers), strict=True))
+
+
+def _read_spending(
+    connection: Connection, _actor: Actor, resources: Resources, study: Study, state: LedgerState
+) -> Spending:
+    known = replace(study, columns=state.columns)
+    return spending_of(state, CandidateSet(connection, resources.arrays, known, state.blocks).expenses("cost"))
 
 
 def _read_open_batches(

@@ -14,6 +14,7 @@ from app.domain.batches import BatchSize, Draft, Suggestion, SuggestionId, Sugge
 from app.domain.errors import Conflict, SuggestionNotFound, SuggestionNotPending
 from app.domain.events import Basis, CandidateReference, CandidatesSwitched, SuggestionSwapped
 from app.domain.studies import Study
+from app.modelling.allowances import Allowance
 from app.modelling.composing import Terms
 from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
@@ -77,11 +78,23 @@ def terms_of_swap(terms: Terms, old: int, replicates: int, present: tuple[int, .
     excluded = () if terms.exclude is None else tuple(int(number) for number in terms.exclude)
     return replace(
         terms,
+        allowances=tuple(_for_one_more(allowance, old, replicates, present) for allowance in terms.allowances),
         include=(),
         exclude=_numbers((*excluded, old, *present)),
         present=present,
         released=(old,) * replicates,
     )
+
+
+def _for_one_more(allowance: Allowance, old: int, replicates: int, present: tuple[int, ...]) -> Allowance:
+    """The allowance for a member that is measured `replicates` times.
+
+    What is left of the study's budget does not include the members and the old candidate, which are committed already.
+    """
+    amounts, members = allowance.amounts, list(present)
+    paid = [*members, *(old,) * replicates] if allowance.name == "study_budget" else []
+    left = allowance.most + float(amounts[paid].sum()) - float(amounts[members].sum())
+    return replace(allowance, amounts=amounts * replicates, most=left + replicates * float(amounts[members].sum()))
 
 
 def _read_basis(
@@ -93,12 +106,10 @@ def _read_basis(
     old = _pending(connection, study, members, suggestion)
     state = resources.ledger_states.read(connection, study.id, study.seq)
     issued = issued_as(connection, study, suggestion.batch)
-    present = tuple(
-        member.candidate
-        for member in members
-        if member.id != suggestion and member.state in _MEMBERS
-        for _ in range(member.replicates)
-    )
+    others = [member for member in members if member.id != suggestion]
+    present = [member.candidate for member in others if member.state in _MEMBERS for _ in range(member.replicates)]
+    if issued.request.budget is not None or issued.request.time is not None:  # what failed has been paid for, too
+        present += [member.candidate for member in others if member.state is SuggestionState.FAILED]
     terms = terms_of(connection, resources, study, state, issued.request)
     return _SwapBasis(
         prefix=LedgerPrefix(study.id, state.seq, state.head),
@@ -106,8 +117,8 @@ def _read_basis(
         batches=len(state.bases),
         old=old,
         rank=len(members) + 1,
-        present=present,
-        terms=terms_of_swap(terms, old.candidate, old.replicates, present),
+        present=tuple(present),
+        terms=terms_of_swap(terms, old.candidate, old.replicates, tuple(present)),
     )
 
 
@@ -126,7 +137,8 @@ def _swap(
     old = _pending(connection, study, members, form.suggestion)
     unchanged = study.version == basis.version and batches.last_number(connection, study) == basis.batches
     [drafted] = draft.suggestions
-    if not unchanged or len(members) + 1 != basis.rank or drafted.candidate in unavailable(connection, study):
+    taken = {*unavailable(connection, study), *(reservation.candidate for reservation in study.reservations)}
+    if not unchanged or len(members) + 1 != basis.rank or drafted.candidate in taken:
         raise _Outdated
     key = CandidateSet(connection, resources.arrays, study).keys([old.candidate])[0]
     event = SuggestionSwapped(

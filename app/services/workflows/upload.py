@@ -115,7 +115,7 @@ def _replace(
     existing = blocks(connection, study)
     if [block.arrays for block in existing] == [arrays] and study.columns == table.columns:
         return UploadReceipt(study, len(table), table.warnings, stored=False)
-    if candidates.are_in_use(connection, study):
+    if study.reservations or candidates.are_in_use(connection, study):
         raise CandidatesInUse
     if existing and not replacing:
         raise CandidatesExist

@@ -34,6 +34,10 @@ class Terms(TypedDict, total=False):
     """The most measurements with the same value of a column."""
     wells: int
     """A plate to fill: the number of its wells."""
+    budget: float
+    """What all measurements may cost, if a column of the list says what one costs."""
+    time: float
+    """How long all measurements may take, if a column of the list says how long one does."""
 
 
 class Batches(StudyBase[ConnectionT]):

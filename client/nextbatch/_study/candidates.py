@@ -28,6 +28,9 @@ class Candidates(StudyBase[ConnectionT]):
         columns: Sequence[str] = (),
         attributes: Sequence[str] = (),
         text: Sequence[str] = (),
+        cost: str | None = None,
+        duration: str | None = None,
+        features: Sequence[str] = (),
         replace: bool = False,
         dry_run: bool = False,
     ) -> Receipt:
@@ -35,13 +38,15 @@ class Candidates(StudyBase[ConnectionT]):
 
         `data` is a pandas or polars frame, a path (CSV, .xlsx, .npy, Parquet, Arrow), a list of dicts, or a 2-d array
         with `keys` and `columns`. Or `parameters` describes a space that the server enumerates. `key` is the column of
-        keys, `attributes` are columns that are kept but not modelled, `text` are columns to read as text.
+        keys, `attributes` are columns that are kept but not modelled, `text` are columns to read as text. `cost` and
+        `duration` are the columns that say what one measurement takes; they are modelled only if `features` names them.
 
         >>> study.upload([{"key": "a", "heat": 20}, {"key": "b", "heat": 30}], replace=True, dry_run=True).added
         2
         """
         texts = list(dict.fromkeys([*text, *text_columns(data, key)]))
         params: dict[str, Any] = {"key": key, "attribute": list(attributes), "text": texts, "column": list(columns)}
+        params |= {"cost": cost, "duration": duration, "feature": list(features)}
         if replace:
             params["replace"] = "true"
         return await self._send_candidates("PUT", candidates_body(data, keys, parameters, key), params, dry_run)

@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from .. import NextbatchError, Unavailable, Unreachable
-from . import bench, results, studies
+from . import bench, reservations, results, studies
 from .printing import console, errors
 
 FAILED, TRY_LATER = 1, 3
@@ -28,6 +28,8 @@ STUDIES: dict[str, Callable[..., None]] = {
 BENCH: dict[str, Callable[..., None]] = {
     "ask": bench.ask,
     "report": bench.report,
+    "reserve": reservations.reserve,
+    "release": reservations.release,
     "results": results.list_results,
     "correct": results.correct,
     "retract": results.retract,

@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from .. import AsyncClient, InvalidInput, Reported, Suggestion
 from ..display import plural
-from .printing import batch_table, console, errors, print_json, print_warnings, spinner, table
+from .printing import batch_table, console, errors, expenses_in_words, print_json, print_warnings, spinner, table
 from .remote import AsJson, KeyOption, StudyName, Url, find_server, open_study
 
 Sheet = Annotated[Path | None, typer.Option("--sheet", help="A CSV or .xlsx file.", dir_okay=False, show_default=False)]
@@ -38,6 +38,8 @@ def ask(
     at_most: Annotated[list[str] | None, typer.Option(help="Distinct values, as in solvent=3; repeatable.")] = None,
     per: Annotated[list[str] | None, typer.Option(help="Measurements per value, as in solvent=2; repeatable.")] = None,
     wells: Annotated[int | None, typer.Option(min=1, help="Fill a plate with this many wells.")] = None,
+    budget: Annotated[float | None, typer.Option(min=0, help="What all measurements may cost.")] = None,
+    time: Annotated[float | None, typer.Option(min=0, help="How long all measurements may take.")] = None,
     preview: Annotated[bool, typer.Option("--preview", help="Show the batch; store nothing.")] = False,
     sheet: Sheet = None,
     comma: Annotated[bool, typer.Option("--comma", help="Write decimal commas into the sheet.")] = False,
@@ -50,7 +52,9 @@ def ask(
     terms: dict[str, Any] = {"where": where, "include": include, "exclude": exclude, "same": same, "wells": wells}
     terms |= {"at_most": _limits(at_most, "--at-most"), "per": _limits(per, "--per")}
     sizes: dict[str, Any] = {"min_size": min_size, "max_size": max_size}
+    allowances = {"budget": budget, "time": time}
     request = sizes | {name: value for name, value in terms.items() if value}
+    request |= {name: most for name, most in allowances.items() if most is not None}
     if preview:
         _preview(study, worker, request, url, key, as_json=as_json)
         return
@@ -64,7 +68,8 @@ def ask(
         suggestions = [_suggestion_json(suggestion) for suggestion in batch]
         console.print_json(data={"number": batch.number, "worker": batch.worker, "suggestions": suggestions})
     else:
-        console.print(f"Batch {batch.number} for {batch.worker}: {plural(batch.size, 'measurement')}.")
+        takes = expenses_in_words(batch.details)
+        console.print(f"Batch {batch.number} for {batch.worker}: {plural(batch.size, 'measurement')}{takes}.")
         console.print(batch_table(batch))
 
 
@@ -87,7 +92,10 @@ def _preview(
     if as_json:
         console.print_json(data=asdict(previewed))
         return
-    console.print(f"A batch for {worker} would have {plural(previewed.size, 'measurement')}. Nothing was stored.")
+    takes = expenses_in_words(previewed)
+    console.print(
+        f"A batch for {worker} would have {plural(previewed.size, 'measurement')}{takes}. Nothing was stored."
+    )
     columns = [*previewed.suggestions[0].features, *previewed.suggestions[0].attributes]
     rows = [
         [suggestion.key, *({**suggestion.features, **suggestion.attributes}.values()), suggestion.why.words]
@@ -99,7 +107,7 @@ def _preview(
 
 
 def _suggestion_json(suggestion: Suggestion[Any]) -> dict[str, Any]:
-    names = ("key", "replicates", "state", "features", "attributes")
+    names = ("key", "replicates", "state", "features", "attributes", "cost", "duration")
     return {"suggestion": suggestion.id} | {name: getattr(suggestion, name) for name in names}
 
 

@@ -11,8 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from .. import Batch, Finding
+from .. import Batch, BatchDetails, Finding
 from ..display import plural
+from ..previews import Preview
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
@@ -40,11 +41,22 @@ def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
 
 def batch_table(batch: Batch[Any]) -> Table:
     names = list(batch.suggestions[0].features) if batch.suggestions else []
+    expenses = [name for name in ("cost", "duration") if getattr(batch.details, name) is not None]
     rows = (
-        [suggestion.id, suggestion.key, suggestion.replicates, *map(suggestion.features.get, names), suggestion.state]
+        [
+            *(suggestion.id, suggestion.key, suggestion.replicates, *map(suggestion.features.get, names)),
+            *(getattr(suggestion, expense) for expense in expenses),
+            suggestion.state,
+        ]
         for suggestion in batch
     )
-    return table(["suggestion", "candidate", "×", *names, "state"], rows)
+    return table(["suggestion", "candidate", "×", *names, *expenses, "state"], rows)
+
+
+def expenses_in_words(batch: BatchDetails | Preview) -> str:
+    """What the measurements of a batch take, as the end of a sentence."""
+    cost = "" if batch.cost is None else f", cost {batch.cost:.6g}"
+    return cost + ("" if batch.duration is None else f", duration {batch.duration:.6g}")
 
 
 def print_warnings(warnings: Sequence[Finding]) -> None:

@@ -32,6 +32,8 @@ def create(
     minimize: Annotated[bool, typer.Option("--minimize", help="Smaller values are better.")] = False,
     objective: Annotated[str, typer.Option(help="Name of what is measured.")] = "value",
     unit: Annotated[str, typer.Option(help="Unit of what is measured.")] = "",
+    budget: Annotated[float | None, typer.Option(min=0, help="What all measurements together may cost.")] = None,
+    cost_unit: Annotated[str | None, typer.Option(help="Unit of the costs.")] = None,
     settings: Annotated[Path | None, typer.Option(help="A JSON file with more settings.", exists=True)] = None,
     url: Url = None,
     key: KeyOption = None,
@@ -39,6 +41,7 @@ def create(
 ) -> None:
     """Create a study. Repeating it does no harm."""
     given: dict[str, Any] = {"direction": "minimize" if minimize else "maximize", "objective": objective, "unit": unit}
+    given |= {name: value for name, value in (("budget", budget), ("cost_unit", cost_unit)) if value is not None}
     given |= json.loads(settings.read_text()) if settings else {}
     with connect(url, key) as client:
         details = client.create_study(study, **given).details
@@ -55,6 +58,11 @@ def upload(
         list[str] | None, typer.Option(help="A column to keep but not to model; repeat for more.")
     ] = None,
     text: Annotated[list[str] | None, typer.Option(help="A column to read as text; repeat for more.")] = None,
+    cost: Annotated[str | None, typer.Option(help="The column with the cost of one measurement.")] = None,
+    duration: Annotated[str | None, typer.Option(help="The column that says how long one measurement takes.")] = None,
+    feature: Annotated[
+        list[str] | None, typer.Option(help="A cost or duration to model all the same; repeat for more.")
+    ] = None,
     key_column: Annotated[str | None, typer.Option(help="The column with the candidates' keys.")] = None,
     append: Annotated[bool, typer.Option("--append", help="Add to the existing candidates.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
@@ -68,6 +76,7 @@ def upload(
             receipt = opened.append(file, dry_run=dry_run)
         else:
             columns: dict[str, Any] = {"attributes": attribute or (), "text": text or (), "key": key_column}
+            columns |= {"cost": cost, "duration": duration, "features": feature or ()}
             receipt = opened.upload(file, dry_run=dry_run, **columns)
     if as_json:
         print_json(receipt)
@@ -75,7 +84,7 @@ def upload(
     print_warnings(receipt.warnings)
     has = "would have" if dry_run else "has"
     console.print(f"Study {study} {has} {plural(receipt.candidates, 'candidate')} ({receipt.added} from this file).")
-    rows = ([column.name, column.kind, column.role] for column in receipt.columns)
+    rows = ([column.name, column.kind, column.expense or column.role] for column in receipt.columns)
     console.print(table(["column", "kind", "role"], rows))
 
 
