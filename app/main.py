@@ -24,6 +24,7 @@ from app.api.routes import (
     candidates,
     checking,
     events,
+    forks,
     heads,
     keys,
     observations,
@@ -40,7 +41,7 @@ from app.settings import Settings
 
 # In the order in which people read of them.
 ROUTES = (
-    *(studies, candidates, checking, batches, observations, reading),
+    *(studies, forks, candidates, checking, batches, observations, reading),
     *(events, heads, archives, keys, audit, operations, session, page),
 )
 

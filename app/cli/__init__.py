@@ -37,6 +37,7 @@ _PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "studies": studies.list_studies,
         "create": studies.create,
         "upload": studies.upload,
+        "fork": studies.fork,
         "status": studies.status,
         "watch": bench.watch,
     },

@@ -48,6 +48,26 @@ def create(
         console.print(f"Study {study} is ready: {details.state}, {plural(details.candidates, 'candidate')}.")
 
 
+def fork(
+    study: StudyName,
+    name: Annotated[str, typer.Argument(help="The name of the new study.")],
+    at: Annotated[int | None, typer.Option(help="The last event to take over; by default the newest.", min=1)] = None,
+    settings: Annotated[Path | None, typer.Option(help="A JSON file with settings that differ.", exists=True)] = None,
+    url: Url = None,
+    key: KeyOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Begin another study as this one was, under other settings."""
+    given: dict[str, Any] = json.loads(settings.read_text()) if settings else {}
+    with open_study(study, url, key) as opened, spinner("Forking"):
+        details = opened.fork(name, at=at, **given).details
+    if as_json:
+        print_json(details)
+        return
+    taken_over = f" after event {details.forked_from.at}" if details.forked_from else ""
+    console.print(f"Study {name} is ready: it begins as {study} was{taken_over}.")
+
+
 def upload(
     study: StudyName,
     file: Annotated[Path, typer.Argument(help="CSV, .npy, Parquet, Arrow or JSON.", exists=True, dir_okay=False)],

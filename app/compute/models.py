@@ -9,7 +9,7 @@ from app.compute import snapshots
 from app.compute.ledger_states import LedgerPrefix, LedgerStates
 from app.domain.candidates import CandidateBlock
 from app.domain.errors import NoCandidates
-from app.domain.events import Basis
+from app.domain.events import Basis, ForkStarted
 from app.modelling.ledger_state import LedgerState, fold
 from app.modelling.model import Model
 from app.modelling.study_model import StudyModel, advance_study
@@ -83,6 +83,9 @@ class Models:
         before = model.ledger if model is not None else LedgerState()
         with self._database.read() as connection:
             entries = list(ledger.read(connection, study_id, before.seq, until=missing[-1].seq))
+            if any(entry.type == ForkStarted.type for entry in entries):  # a fork may need what the model left out
+                before = LedgerState()
+                entries = list(ledger.read(connection, study_id, until=missing[-1].seq))
         try:
             for basis in missing:
                 before = fold(before, [entry for entry in entries if before.seq < entry.seq <= basis.seq])

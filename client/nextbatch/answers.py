@@ -24,6 +24,14 @@ class Column:
 
 
 @dataclass(frozen=True)
+class ForkedFrom:
+    """The study that a fork began as, and the last event that both have in common."""
+
+    study: str
+    at: int
+
+
+@dataclass(frozen=True)
 class StudyDetails:
     """A study as it was when it was last read."""
 
@@ -35,6 +43,7 @@ class StudyDetails:
     candidates: int
     columns: tuple[Column, ...]
     origin: str | None = None
+    forked_from: ForkedFrom | None = None
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from app.domain.events import (
     CandidatesSwitched,
     CandidatesUploaded,
     FailedMeasurement,
+    ForkStarted,
     MeasurementsAbandoned,
     MeasurementsFailed,
     ObservationCorrected,
@@ -42,6 +43,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyForked,
     StudyImported,
     SuggestionSwapped,
 )
@@ -166,6 +168,8 @@ EVENTS: list[StudyEvent] = [
         basis=Basis(6, "b" * 64),
         computation=Computation("nextbatch-server 0.1.0", 0.004),
     ),
+    StudyForked("golden-small", 17, "d" * 64),
+    ForkStarted("golden", "e" * 64, Configuration(max_batch=2)),
 ]
 
 

@@ -161,6 +161,10 @@ class ChangeableSettings(Request):
     stop: StopRule = Field(default=StopRule(), description="When to stop asking.")
     overdue_hours: Hours | None = Field(default=None, description="When a suggestion counts as overdue.")
 
+    def over(self, configuration: Configuration) -> Configuration:
+        """The configuration with the settings that were sent."""
+        return _changed(configuration, self, self.model_fields_set)
+
 
 class StudySettings(ChangeableSettings):
     """Everything has a default that works; `{"direction": "maximize"}` is enough."""
@@ -171,7 +175,7 @@ class StudySettings(ChangeableSettings):
         return _changed(Configuration(), self, set(type(self).model_fields))
 
 
-def _without_defaults(schema: dict[str, Any]) -> None:
+def without_defaults(schema: dict[str, Any]) -> None:
     """A generated client would send the defaults, and so change what its caller left out."""
     for described in schema["properties"].values():
         described.pop("default", None)
@@ -180,7 +184,7 @@ def _without_defaults(schema: dict[str, Any]) -> None:
 class StudyChange(ChangeableSettings):
     """What is left out stays as it is."""
 
-    model_config = ConfigDict(json_schema_extra=_without_defaults)
+    model_config = ConfigDict(json_schema_extra=without_defaults)
 
     state: Literal["active", "paused", "archived"] | None = Field(
         default=None, description="active ⇄ paused → archived.", examples=["paused"]
@@ -201,6 +205,11 @@ class ColumnOut(Shape):
     levels: tuple[str, ...] = Field(description="Of a text feature, in order of first appearance.")
 
 
+class ForkedFrom(Shape):
+    study: str
+    at: int = Field(description="The last event that both have in common.")
+
+
 class StudyOut(Shape):
     name: Name
     state: StudyState
@@ -210,6 +219,7 @@ class StudyOut(Shape):
     candidates: int = Field(description="How many there are.")
     columns: tuple[ColumnOut, ...]
     origin: Origin
+    forked_from: ForkedFrom | None = Field(description="The study that this one began as, if it is a fork.")
 
 
 class StudyPage(Shape):
@@ -218,6 +228,7 @@ class StudyPage(Shape):
 
 
 def study_out(study: Study) -> StudyOut:
+    fork = study.fork_of
     return StudyOut(
         name=study.name,
         state=study.state,
@@ -227,6 +238,7 @@ def study_out(study: Study) -> StudyOut:
         candidates=study.candidates,
         columns=tuple(ColumnOut.model_validate(column) for column in study.columns),
         origin=study.origin_of(1),
+        forked_from=ForkedFrom(study=fork.study, at=fork.seq - 1) if fork and fork.study else None,
     )
 
 

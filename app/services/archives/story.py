@@ -21,6 +21,7 @@ from app.domain.events import (
     CandidatesSwitched,
     CandidatesUploaded,
     FailedMeasurement,
+    ForkStarted,
     MeasurementsAbandoned,
     MeasurementsFailed,
     ObservationCorrected,
@@ -31,6 +32,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyForked,
     StudyImported,
     SuggestionSwapped,
 )
@@ -110,6 +112,12 @@ class _Story:
             case StudyImported():
                 must(event.head == entry.previous, "it names another head than the one before it")
                 must(limits.is_line(event.server or "") and limits.is_line(event.exported_at or ""), "its texts")
+                must(event.study is None or limits.is_name(event.study), "no study can have this name")
+            case ForkStarted():
+                must(event.head == entry.previous, "it names another head than the one before it")
+                self._fork(event)
+            case StudyForked():
+                must(limits.is_name(event.fork) and 1 <= event.at < entry.seq, "nothing can have been forked so")
             case StudyChanged():
                 self._change(event)
             case StudyDeleted():
@@ -149,6 +157,13 @@ class _Story:
                 self._give_up(event.abandoned)
             case _:
                 assert_never(event)
+
+    def _fork(self, event: ForkStarted) -> None:
+        must(limits.is_name(event.study), "no study can have this name")
+        check_configuration(event.configuration)
+        self._state, self._configuration = StudyState.ACTIVE, event.configuration
+        for suggested in self._suggestions.values():
+            suggested.given_up = suggested.given_up or suggested.is_pending
 
     def _change(self, event: StudyChanged) -> None:
         check_configuration(event.configuration)
