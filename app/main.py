@@ -32,6 +32,7 @@ from app.api.routes import (
     page,
     reading,
     session,
+    structures,
     studies,
 )
 from app.api.schemas.observations import ReportIn, ReportsIn
@@ -41,7 +42,7 @@ from app.settings import Settings
 
 # In the order in which people read of them.
 ROUTES = (
-    *(studies, forks, candidates, checking, batches, observations, reading),
+    *(studies, forks, candidates, structures, checking, batches, observations, reading),
     *(events, heads, archives, keys, audit, operations, session, page),
 )
 

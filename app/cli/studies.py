@@ -75,6 +75,7 @@ def upload(
         list[str] | None, typer.Option(help="A column to keep but not to model; repeat for more.")
     ] = None,
     text: Annotated[list[str] | None, typer.Option(help="A column to read as text; repeat for more.")] = None,
+    smiles: Annotated[list[str] | None, typer.Option(help="A column of molecules in SMILES; repeat for more.")] = None,
     key_column: Annotated[str | None, typer.Option(help="The column with the candidates' keys.")] = None,
     append: Annotated[bool, typer.Option("--append", help="Add to the existing candidates.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
@@ -88,6 +89,7 @@ def upload(
             receipt = opened.append(file, dry_run=dry_run)
         else:
             columns: dict[str, Any] = {"attributes": attribute or (), "text": text or (), "key": key_column}
+            columns["smiles"] = smiles or ()
             receipt = opened.upload(file, dry_run=dry_run, **columns)
     if as_json:
         print_json(receipt)

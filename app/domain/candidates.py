@@ -10,6 +10,16 @@ CellValue: TypeAlias = float | bool | str | None
 
 
 @dataclass(frozen=True)
+class Fingerprint:
+    """How the molecules of a column become counts: the Morgan fingerprint of RDKit, with chirality."""
+
+    radius: int
+    counts: int
+    rdkit: str
+    """The version of RDKit that made the first ones. The counts are stored, so no replay needs it."""
+
+
+@dataclass(frozen=True)
 class Column:
     """One column of the candidate list: what its cells are, and what they are used for."""
 
@@ -18,6 +28,8 @@ class Column:
     role: ColumnRole
     levels: tuple[str, ...] = ()
     """The distinct texts of a text feature, in order of first appearance; empty for every other column."""
+    fingerprint: Fingerprint | None = None
+    """Of a text feature that holds molecules as SMILES."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,8 @@ class BlockArrays:
     keys: KeyArrays | None = None
     """None if the candidates have no keys of their own: then a candidate's key is its number, from 1."""
     attributes: Mapping[str, AttributeArrays] = field(default_factory=dict)
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    """By the name of a column of molecules: (levels, counts) uint8, of all levels that the column has by then"""
 
     def digests(self) -> set[str]:
         return set(self._named())
@@ -62,6 +76,7 @@ class BlockArrays:
         for attribute in self.attributes.values():
             named = (attribute.numbers, attribute.ends, attribute.content)
             yield from (digest for digest in named if digest is not None)
+        yield from self.fingerprints.values()
 
 
 @dataclass(frozen=True)

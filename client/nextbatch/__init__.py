@@ -23,6 +23,7 @@ from .answers import (
     Column,
     Corrected,
     Event,
+    ForkedFrom,
     Key,
     Observation,
     Posterior,
@@ -36,7 +37,7 @@ from .answers import (
 from .batch import Batch, Suggestion
 from .checks import Difference, HeadCheck, HeadsChecked, Replayed, Verified
 from .client import AsyncClient, Client
-from .display import Overview
+from .display import Overview, Structure
 from .errors import (
     Conflict,
     Finding,
@@ -75,6 +76,7 @@ __all__ = [
     "Events",
     "Finding",
     "Forbidden",
+    "ForkedFrom",
     "Front",
     "FrontPoint",
     "HeadCheck",
@@ -96,6 +98,7 @@ __all__ = [
     "Retries",
     "ServerBug",
     "StillComputing",
+    "Structure",
     "Study",
     "StudyDetails",
     "Suggestion",

@@ -21,6 +21,7 @@ class Column:
     kind: str
     role: str
     levels: tuple[str, ...] = ()
+    fingerprint: Mapping[str, Any] | None = None  # of molecules: radius, counts, version of RDKit
 
 
 @dataclass(frozen=True)

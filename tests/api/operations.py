@@ -47,6 +47,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "POST /v1/studies/{study}/candidates": {"content": "key,temperature\nC1,90\nC2,10\n", **_CSV},
     "GET /v1/studies/{study}/candidates": {},
     "GET /v1/studies/{study}/candidates/{key}": {},
+    "GET /v1/studies/{study}/structures/{key}": {},
     "PATCH /v1/studies/{study}/candidates/{key}": {"json": {"available": False, "reason": "broken"}},
     "PATCH /v1/studies/{study}/candidates": {"json": {"keys": ["A1"], "available": False, "reason": "broken"}},
     "POST /v1/candidates/check": {"content": CSV, **_CSV},

@@ -96,12 +96,13 @@ async def uploaded(
     key: Annotated[str | None, Query(description="Which column names the candidate; by default `key`.")] = None,
     attribute: Annotated[Names, Query(description="Columns carried along and shown, not modelled.")] = [],  # noqa: B006
     text: Annotated[Names, Query(description="Columns to read as text, whatever they look like.")] = [],  # noqa: B006
+    smiles: Annotated[Names, Query(description="Columns that hold molecules as SMILES.")] = [],  # noqa: B006
     column: Annotated[Names, Query(description="Names of a `.npy` file's columns, in order.")] = [],  # noqa: B006
 ) -> Upload:
     media_type, path, keys = candidate_files(body)
-    kinds: dict[str, ColumnKind] = dict.fromkeys(text, "text")
+    kinds: dict[str, ColumnKind] = dict.fromkeys([*text, *smiles], "text")
     declared = Declared(key=key, roles=dict.fromkeys(attribute, "attribute"), kinds=kinds)
-    return Upload(media_type, path, declared, keys, tuple(column) or None)
+    return Upload(media_type, path, declared, keys, tuple(column) or None, tuple(dict.fromkeys(smiles)))
 
 
 Uploaded = Annotated[Upload, Depends(uploaded)]

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from app.api.schemas.columns import ColumnOut
 from app.api.schemas.shape import Line, Moment, Name, Origin, Reason, Request, Shape, Text
-from app.domain.candidates import ColumnKind, ColumnRole
 from app.domain.clock import stamp
 from app.domain.errors import Finding, Invalid
 from app.domain.limits import MOST_CONDITIONS, MOST_MEASUREMENTS, MOST_NOISE, MOST_OVERDUE_HOURS, MOST_REPEATS, SEEDS
@@ -196,13 +196,6 @@ class StudyChange(ChangeableSettings):
 
     def apply_to(self, configuration: Configuration) -> Configuration:
         return _changed(configuration, self, self.model_fields_set - {"state", "reason"})
-
-
-class ColumnOut(Shape):
-    name: str
-    kind: ColumnKind
-    role: ColumnRole
-    levels: tuple[str, ...] = Field(description="Of a text feature, in order of first appearance.")
 
 
 class ForkedFrom(Shape):

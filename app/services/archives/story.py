@@ -1,7 +1,7 @@
 """Whether the events of an archive can have happened: each is held to what the use cases would have allowed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from app.arrays import Array
@@ -330,7 +330,7 @@ def _extends(before: Sequence[Column], after: Sequence[Column]) -> bool:
     """Whether the columns are the same, apart from texts that were added to the levels."""
     if not before:
         return True
-    plain = [(column.name, column.kind, column.role) for column in before]
-    return plain == [(column.name, column.kind, column.role) for column in after] and all(
+    plain = [replace(column, levels=()) for column in before]
+    return plain == [replace(column, levels=()) for column in after] and all(
         new.levels[: len(old.levels)] == old.levels for old, new in zip(before, after, strict=True)
     )
