@@ -20,6 +20,7 @@ from app.api.middleware import BodyAwaited, BodyLimited, BodyTimed, HostAllowed,
 from app.api.routes import (
     archives,
     audit,
+    backtests,
     batches,
     candidates,
     checking,
@@ -42,7 +43,7 @@ from app.settings import Settings
 
 # In the order in which people read of them.
 ROUTES = (
-    *(studies, forks, candidates, structures, checking, batches, observations, reading),
+    *(studies, forks, candidates, structures, checking, batches, observations, reading, backtests),
     *(events, heads, archives, keys, audit, operations, session, page),
 )
 

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from app.cli import bench, checking, copies, keys, local, serving, studies
+from app.cli.backtest import backtest
 from app.cli.demo.command import demo
 from app.cli.printing import console
 from app.domain.errors import Refusal
@@ -40,6 +41,7 @@ _PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "fork": studies.fork,
         "status": studies.status,
         "watch": bench.watch,
+        "backtest": backtest,
     },
     "The bench": {"ask": bench.ask, "report": bench.report},
     "Checks and copies": {

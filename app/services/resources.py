@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from app.compute.ledger_states import LedgerStates
 from app.compute.local import Jobs, LocalCompute
 from app.compute.models import Models
+from app.compute.simulations import Simulations
 from app.services.memory import MemoryBudget
 from app.services.signing import Signer, open_signer
 from app.settings import Settings
 from app.storage.array_cache import ArrayCache
 from app.storage.database import Database, open_database
 from app.storage.schema import newest
+
+MOST_WAITING_BACKTESTS = 50
+BACKTEST_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,15 @@ class Resources:
     memory: MemoryBudget  # of requests in progress
     signer: Signer
     snapshots: Jobs  # models to save when there is time
+    backtests: Jobs  # they wait for a child process
+    simulations: Simulations
 
     def close(self) -> None:
         """Finish what runs, then close the database."""
         self.jobs.close()
         self.snapshots.close()
+        self.simulations.close()
+        self.backtests.close()
         self.database.dispose()
 
 
@@ -52,4 +60,6 @@ def open_resources(settings: Settings) -> Resources:
         memory=MemoryBudget(settings.work_bytes),
         signer=open_signer(settings.signing_key_file),
         snapshots=Jobs(1, settings.engine_queue),
+        backtests=Jobs(1, MOST_WAITING_BACKTESTS),
+        simulations=Simulations(BACKTEST_SECONDS),
     )

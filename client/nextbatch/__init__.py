@@ -34,6 +34,7 @@ from .answers import (
     Trace,
     Verdict,
 )
+from .backtests import Backtest
 from .batch import Batch, Suggestion
 from .checks import Difference, HeadCheck, HeadsChecked, Replayed, Verified
 from .client import AsyncClient, Client
@@ -61,6 +62,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AsyncClient",
     "AsyncConnection",
+    "Backtest",
     "Batch",
     "BatchDetails",
     "Best",

@@ -10,6 +10,7 @@ from ._evaluation import Evaluation, Objective
 from ._json import parse
 from ._progress import Progress, progress_shown
 from ._settings import Changes, Settings
+from ._study.backtests import Backtests
 from ._study.batches import Batches
 from ._study.candidates import Candidates
 from ._study.ledger import Ledger
@@ -24,7 +25,13 @@ from .fronts import Front
 _NOTHING_LEFT_TO_ASK = {"study-finished", "candidates-exhausted"}
 
 
-class Study(Candidates[ConnectionT], Batches[ConnectionT], Observations[ConnectionT], Ledger[ConnectionT]):
+class Study(
+    Candidates[ConnectionT],
+    Batches[ConnectionT],
+    Observations[ConnectionT],
+    Ledger[ConnectionT],
+    Backtests[ConnectionT],
+):
     """One optimisation on the server. `details` is the study as it was when it was last read."""
 
     def __repr__(self) -> str:

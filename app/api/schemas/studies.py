@@ -227,7 +227,7 @@ def study_out(study: Study) -> StudyOut:
         state=study.state,
         version=study.version,
         created_at=study.created_at,
-        configuration=_settings_of(study.configuration),
+        configuration=settings_of(study.configuration),
         candidates=study.candidates,
         columns=tuple(ColumnOut.model_validate(column) for column in study.columns),
         origin=study.origin_of(1),
@@ -235,7 +235,7 @@ def study_out(study: Study) -> StudyOut:
     )
 
 
-def _settings_of(configuration: Configuration) -> StudySettings:
+def settings_of(configuration: Configuration) -> StudySettings:
     """The settings as they are shown. They were checked when they came in, and are not checked again."""
     stop, theory, objective = configuration.stop, configuration.theory, configuration.objective
     return StudySettings.model_construct(
