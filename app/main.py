@@ -20,10 +20,12 @@ from app.api.openapi import openapi_document
 from app.api.routes import (
     archives,
     audit,
+    backtests,
     batches,
     candidates,
     checking,
     events,
+    forks,
     heads,
     keys,
     observations,
@@ -32,6 +34,7 @@ from app.api.routes import (
     reading,
     reservations,
     session,
+    structures,
     studies,
 )
 from app.api.shared_answers import SharedAnswers, StudyLooks
@@ -40,7 +43,7 @@ from app.settings import Settings, read_settings
 
 # In the order in which people read of them.
 ROUTES = (
-    *(studies, candidates, checking, batches, observations, reservations, reading),
+    *(studies, forks, candidates, structures, checking, batches, observations, reservations, reading, backtests),
     *(events, heads, archives, keys, audit, operations, session, page),
 )
 

@@ -17,6 +17,7 @@ TAGS = {
     "observations": "What was measured; corrected or retracted, but never erased.",
     "reservations": "Candidates that somebody will measure without a batch.",
     "reading": "What is known so far: summary, certificate, front, diagnostics; and checks of the ledger.",
+    "backtests": "Simulated studies on what is known: how many measurements it takes.",
     "events": "The ledger of a study, and a live stream of it.",
     "heads": "The newest hash of every ledger, to be kept elsewhere.",
     "archives": "Whole studies as files.",

@@ -5,6 +5,7 @@ command, a completion and `--help` start fast.
 """
 
 from app.cli import checking, copies, keys, local, serving
+from app.cli.backtest import backtest
 from app.cli.demo.command import demo
 from app.domain.errors import Refusal
 from nextbatch.commands import add_panel, make_command, run
@@ -14,6 +15,7 @@ SERVER_PANEL = "This machine's server"
 
 know_local_server(local.find_local_server)
 command = make_command("nextbatch-server")
+add_panel(command, "Studies", {"backtest": backtest})
 add_panel(
     command,
     "Checks and copies",

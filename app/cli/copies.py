@@ -40,11 +40,12 @@ def import_study(
     accept_unverified: Annotated[
         bool, typer.Option("--accept-unverified", help="Import it even if no trusted server signed it.")
     ] = False,
+    name: Annotated[str | None, typer.Option(help="Another name for the study.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import a study from an archive."""
     with connect(url, key) as client, spinner("Importing"):
-        study = client.import_study(file, accept_unverified=accept_unverified)
+        study = client.import_study(file, accept_unverified=accept_unverified, name=name)
     if as_json:
         print_json(study.details)
     else:

@@ -4,14 +4,13 @@ from collections import OrderedDict, defaultdict
 from threading import Lock
 from time import thread_time
 
-from app.arrays import Array
 from app.compute import snapshots
 from app.compute.ledger_states import LedgerPrefix, LedgerStates
 from app.domain.candidates import CandidateBlock
 from app.domain.errors import NoCandidates
-from app.domain.events import Basis
+from app.domain.events import Basis, ForkStarted
 from app.modelling.ledger_state import LedgerState, fold
-from app.modelling.model import Model
+from app.modelling.model import Model, RawFeatures
 from app.modelling.study_model import StudyModel, advance_study
 from app.storage import ledger
 from app.storage.array_cache import ArrayCache
@@ -83,6 +82,9 @@ class Models:
         before = model.ledger if model is not None else LedgerState()
         with self._database.read() as connection:
             entries = list(ledger.read(connection, study_id, before.seq, until=missing[-1].seq))
+            if any(entry.type == ForkStarted.type for entry in entries):  # a fork may need what the model left out
+                before = LedgerState()
+                entries = list(ledger.read(connection, study_id, until=missing[-1].seq))
         try:
             for basis in missing:
                 before = fold(before, [entry for entry in entries if before.seq < entry.seq <= basis.seq])
@@ -112,10 +114,12 @@ class Models:
             self._keep(model)
         return model
 
-    def _load_features(self, block: CandidateBlock) -> tuple[Array, Array]:
+    def _load_features(self, block: CandidateBlock) -> RawFeatures:
+        arrays = block.arrays
         with self._database.read() as connection:
-            numbers = self._arrays.load(connection, block.arrays.numbers)
-            return numbers, self._arrays.load(connection, block.arrays.codes)
+            numbers, codes = (self._arrays.load(connection, digest) for digest in (arrays.numbers, arrays.codes))
+            named = arrays.fingerprints.items()
+            return numbers, codes, {name: self._arrays.load(connection, digest) for name, digest in named}
 
     def _cached(self, head: str) -> StudyModel | None:
         with self._lock:

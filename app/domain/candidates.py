@@ -12,6 +12,16 @@ Expense: TypeAlias = Literal["cost", "duration"]
 
 
 @dataclass(frozen=True)
+class Fingerprint:
+    """How the molecules of a column become counts: the Morgan fingerprint of RDKit, with chirality."""
+
+    radius: int
+    counts: int
+    rdkit: str
+    """The version of RDKit that made the first ones. The counts are stored, so no replay needs it."""
+
+
+@dataclass(frozen=True)
 class Column:
     """One column of the candidate list: what its cells are, and what they are used for."""
 
@@ -22,6 +32,8 @@ class Column:
     """The distinct texts of a text feature, in order of first appearance; empty for every other column."""
     expense: Expense | None = None
     """Its numbers are what one measurement of each candidate takes. It may be an attribute or a feature."""
+    fingerprint: Fingerprint | None = None
+    """Of a text feature that holds molecules as SMILES."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,8 @@ class BlockArrays:
     keys: KeyArrays | None = None
     """None if the candidates have no keys of their own: then a candidate's key is its number, from 1."""
     attributes: Mapping[str, AttributeArrays] = field(default_factory=dict)
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    """By the name of a column of molecules: (levels, counts) uint8, of all levels that the column has by then"""
 
     def digests(self) -> set[str]:
         return set(self._named())
@@ -66,6 +80,7 @@ class BlockArrays:
         for attribute in self.attributes.values():
             named = (attribute.numbers, attribute.ends, attribute.content)
             yield from (digest for digest in named if digest is not None)
+        yield from self.fingerprints.values()
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,29 @@ class StudyImported:
     signature: ArchiveSignature
     server: str | None = None
     exported_at: str | None = None
+    study: str | None = None  # its name in the archive, if it has another one here
+
+
+@dataclass(frozen=True)
+class ForkStarted:
+    """The entries before this one are those of `study`, sealed under its name; from now on this study has its own."""
+
+    type: ClassVar = "fork-started"
+
+    study: str
+    head: str
+    configuration: Configuration
+
+
+@dataclass(frozen=True)
+class StudyForked:
+    """The study `fork` began as this one was after the event `at`; `head` is the hash of its `fork-started`."""
+
+    type: ClassVar = "study-forked"
+
+    fork: str
+    at: int
+    head: str
 
 
 @dataclass(frozen=True)
@@ -261,6 +284,8 @@ class MeasurementsAbandoned:
 StudyEvent: TypeAlias = (
     StudyCreated
     | StudyImported
+    | ForkStarted
+    | StudyForked
     | StudyChanged
     | StudyDeleted
     | AccessGranted
@@ -292,6 +317,8 @@ def digests_of(event: StudyEvent) -> set[str]:
         case StudyCreated() | StudyImported() | StudyChanged() | StudyDeleted() | AccessGranted() | AccessWithdrawn():
             return set()
         case CandidatesSwitched() | CandidatesReserved() | ReservationsReleased() | BatchIssued() | SuggestionSwapped():
+            return set()
+        case ForkStarted() | StudyForked():
             return set()
         case MeasurementsFailed() | MeasurementsAbandoned():
             return set()

@@ -3,14 +3,16 @@
 Tamper-evident, not tamper-proof: anyone who can rewrite the whole database can rewrite the whole chain.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, get_args
 
 from app.domain.codec import Unreadable, canonical, from_plain, read_json, to_plain
 from app.domain.errors import UnreadableEvent
-from app.domain.events import StudyEvent
+from app.domain.events import ForkStarted, StudyCreated, StudyEvent, StudyImported
+from app.domain.studies import Configuration
 
 GENESIS = "0" * 64
 
@@ -67,17 +69,49 @@ def _upgraded(type_: str, format_: int, plain: Any) -> Any:
     return plain
 
 
+def first_configuration(entries: Sequence[LedgerEntry]) -> Configuration:
+    """The settings that a study was created with; ValueError if its ledger does not begin with its creation."""
+    created = entries[0].event()
+    if not isinstance(created, StudyCreated):
+        raise ValueError("Its ledger does not begin with the creation of a study.")
+    return created.configuration
+
+
 def seal(study: str, fields: Mapping[str, Any]) -> str:
     """SHA-256 of an entry: the study's name, and every field but the hash itself."""
     sealed = {name: value for name, value in fields.items() if name != "hash"}
     return sha256(canonical({"study": study, **sealed}).encode()).hexdigest()
 
 
-def first_break(study: str, entries: Iterable[LedgerEntry]) -> int | None:
+RENAMING = (ForkStarted.type, StudyImported.type)
+"""The events before which the ledger may have belonged to a study of another name."""
+
+
+@dataclass(frozen=True)
+class EarlierName:
+    """The entries before `until`, back to the earlier name before this one, were sealed under `name`."""
+
+    until: int
+    name: str
+
+
+def earlier_names(entries: Iterable[LedgerEntry]) -> tuple[EarlierName, ...]:
+    """The names that a ledger had before, from all its entries or from those of the types `RENAMING`."""
+    names = []
+    for entry in entries:
+        with suppress(UnreadableEvent):  # its own hash tells that it is damaged
+            event = entry.event() if entry.type in RENAMING else None
+            if isinstance(event, ForkStarted | StudyImported) and event.study is not None:
+                names.append(EarlierName(entry.seq, event.study))
+    return tuple(names)
+
+
+def first_break(study: str, entries: Iterable[LedgerEntry], earlier: Sequence[EarlierName] = ()) -> int | None:
     """The seq of the first entry that is missing, altered or out of place; None for a sound chain."""
     previous = GENESIS
     for expected, entry in enumerate(entries, start=1):
-        if entry.seq != expected or entry.previous != previous or not _is_sealed(study, entry):
+        name = next((before.name for before in earlier if expected < before.until), study)
+        if entry.seq != expected or entry.previous != previous or not _is_sealed(name, entry):
             return expected
         previous = entry.hash
     return None

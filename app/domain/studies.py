@@ -182,10 +182,11 @@ UNKNOWN_SERVER = "unknown"
 
 @dataclass(frozen=True)
 class Import:
-    """The study came in an archive from `server`; the event `seq` says so, and all events before it came along."""
+    """The event `seq` says where all events before it came from: an archive from `server`, or another study here."""
 
     seq: int
-    server: str
+    server: str | None = None
+    study: str | None = None  # that this one is a fork of
 
 
 @dataclass(frozen=True)
@@ -204,8 +205,16 @@ class Study:
     reservations: tuple[Reservation, ...] = ()
 
     def origin_of(self, seq: int) -> str | None:
-        """The server where an event was recorded; None for this one."""
-        return next((imported.server for imported in self.imports if seq < imported.seq), None)
+        """The server, or the other study of this one, where an event was recorded; None for here."""
+        covering = [imported for imported in self.imports if seq < imported.seq]
+        servers = (imported.server for imported in covering if imported.server is not None)
+        studies = (f"study:{imported.study}" for imported in covering)
+        return next(servers, None) or next(studies, None)
+
+    @property
+    def fork_of(self) -> Import | None:
+        """Where it was forked last, here or before it was imported."""
+        return next((imported for imported in reversed(self.imports) if imported.study is not None), None)
 
     def reserved_by_others(self, worker: str) -> set[int]:
         """The candidates that another worker will measure without a batch."""

@@ -69,21 +69,27 @@ class _Group:
 
     name: str
     encoded: list[int]
-    column: ColumnEncoding | None = None  # None for a fingerprint
+    column: ColumnEncoding | None = None  # None for a fingerprint or a molecule
     levels: tuple[str, ...] = ()
 
 
 def _groups(model: Model) -> Iterator[_Group]:
     features = [column for column in model.ledger.columns if column.role == "feature"]
-    start, bits = 0, []
+    spelled_out = {column.source for column in model.encoding.columns if column.role == "level"}
+    start, bits, counts = 0, list[int](), dict[int, list[int]]()
     for column in model.encoding.columns:
         encoded = list(range(start, start + column.width))
         start += column.width
+        raw = features[column.source]
         if column.role == "bit":
             bits += encoded
+        elif column.role == "count" and column.source in spelled_out:
+            counts[column.source] = encoded  # its levels follow
+        elif column.role == "count":
+            yield _Group(raw.name, encoded)
         else:
-            raw = features[column.source]
-            yield _Group(raw.name, encoded, column, tuple(raw.levels[level] for level in column.levels))
+            levels = tuple(raw.levels[level] for level in column.levels)
+            yield _Group(raw.name, encoded + counts.get(column.source, []), column, levels)
     if bits:
         yield _Group(FINGERPRINT, bits)
 
@@ -104,6 +110,9 @@ def _slice(model: Model, fitted: FittedModel, group: _Group, recommended: int) -
     if group.column is None:
         return ()
     values, features = _along(group.column, group.levels)
+    if len(group.encoded) > group.column.width:  # a molecule: its counts belong to its level
+        rows = [int(np.argmax(model.state.X[:, q])) for q in group.encoded[: group.column.width]]
+        features = model.state.X[np.ix_(rows, group.encoded)]
     X = np.repeat(model.state.X[[recommended]], len(values), axis=0)
     X[:, group.encoded] = features
     middle, radius = predictive_at(model.state, fitted, model.observed, X)

@@ -127,10 +127,12 @@ def direction_of(configuration: Configuration) -> Literal["maximize", "minimize"
 
 def model_warnings(columns: Sequence[Column], numbers: Array, codes: Array) -> tuple[Finding, ...]:
     """What the model can make little use of in a table of candidates."""
-    features = [feature_column(column) for column in columns if column.role == "feature"]
+    features = [feature_column(replace(column, fingerprint=None)) for column in columns if column.role == "feature"]
+    molecules = {column.name for column in columns if column.fingerprint is not None}
     return tuple(
         Finding(warning.code, warning.message, column=warning.column)
         for warning in table_warnings(features, numbers, codes)
+        if warning.column not in molecules
     )
 
 
@@ -149,11 +151,14 @@ def _most_features(columns: Sequence[Column], first_rows: int) -> int:
     """How many features the model makes of each candidate at most, if it learns from a first block of so many."""
     texts = [column for column in columns if column.role == "feature" and column.kind == "text"]
     others = sum(column.role == "feature" for column in columns) - len(texts)
-    return others + sum(min(len(column.levels), most_levels(first_rows)) for column in texts)
+    return others + sum(
+        column.fingerprint.counts if column.fingerprint else min(len(column.levels), most_levels(first_rows))
+        for column in texts
+    )
 
 
 def feature_column(column: Column) -> FeatureColumn:
-    return FeatureColumn(column.name, column.kind, column.levels)
+    return FeatureColumn(column.name, column.kind, column.levels, column.fingerprint is not None)
 
 
 def _reason(error: Exception) -> str:

@@ -24,6 +24,7 @@ from app.domain.events import (
     CandidatesReserved,
     CandidatesSwitched,
     CandidatesUploaded,
+    ForkStarted,
     MeasurementsAbandoned,
     MeasurementsFailed,
     ObservationCorrected,
@@ -35,6 +36,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyForked,
     StudyImported,
     SuggestionSwapped,
 )
@@ -119,6 +121,12 @@ class LedgerState:
         """(n,) the current values of a quantity; NaN where one is missing."""
         return self.values if name == self.configuration.objective.name else self.further[name]
 
+    def of_first(self) -> "LedgerState":
+        """The state of the first objective alone. In most studies every observation has a value of it."""
+        if self.configuration.is_plain and not np.isnan(self.values).any():
+            return self
+        return self.of(self.configuration.objective)
+
     def of(self, quantity: Objective) -> "LedgerState":
         """The state of a study of this quantity alone: observations without a value of it do not count."""
         values = self.values if quantity.name == self.configuration.objective.name else self.further.get(quantity.name)
@@ -174,6 +182,8 @@ class _Folding:
         match event:
             case StudyCreated():
                 self._change(configuration=event.configuration)
+            case ForkStarted():
+                self._fork(event.configuration)
             case StudyChanged():
                 self._change(state=event.state, configuration=event.configuration)
             case StudyDeleted():
@@ -212,13 +222,24 @@ class _Folding:
             case MeasurementsAbandoned():
                 self._resolve([abandoned.suggestion for abandoned in event.abandoned])
                 self._release(abandoned.candidate for abandoned in event.abandoned)
-            case StudyImported() | AccessGranted() | AccessWithdrawn():
+            case StudyImported() | StudyForked() | AccessGranted() | AccessWithdrawn():
                 pass  # where a study comes from and who may see it do not change what it knows
             case _:
                 assert_never(event)
 
     def _change(self, **changes: object) -> None:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+
+    def _fork(self, configuration: Configuration) -> None:
+        """Nothing is pending, and the values of another quantity may come first."""
+        self._flush()
+        self._pending.clear()
+        known = {self._state.configuration.objective.name: self._state.values, **self._state.further}
+        missing = np.full(len(self._state.values), np.nan)
+        first, *others = [quantity.name for quantity in configuration.quantities]
+        values = known.pop(first, missing)
+        further = dict.fromkeys(others, missing) | known if len(missing) else {}
+        self._change(state=StudyState.ACTIVE, configuration=configuration, values=values, further=further)
 
     def _issue(self, event: BatchIssued) -> None:
         for rank, suggestion in enumerate(event.suggestions, start=1):
@@ -271,7 +292,9 @@ class _Folding:
             self._change(values=values, further={**self._state.further, **revised})
 
     def _names(self) -> list[str]:
-        return [quantity.name for quantity in self._state.configuration.quantities]
+        """The quantities, and those that only the study measured which this one is a fork of."""
+        names = [quantity.name for quantity in self._state.configuration.quantities]
+        return names + [name for name in self._state.further if name not in names]
 
     def _flush(self) -> None:
         """Append the new observations to the arrays."""

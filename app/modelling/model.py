@@ -1,6 +1,6 @@
 """The model of a study: what the engine knows after a prefix of the ledger."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from app.arrays import Array
-from app.domain.candidates import CandidateBlock
+from app.domain.candidates import CandidateBlock, Column
 from app.domain.errors import ComputationTooLong, Conflict
 from app.domain.studies import Configuration, Theory
 from app.engine import (
@@ -45,8 +45,9 @@ OVERHEAD = 32 * 1024  # bytes of a cached model beside its arrays, measured with
 BEYOND_THE_SCALE = "values beyond 1e9 scales clipped"
 """A rescue of theory mode: with it, nothing is guaranteed, and every batch says so."""
 
-LoadFeatures = Callable[[CandidateBlock], tuple[Array, Array]]
-"""The numbers and the codes of a block of candidates."""
+RawFeatures = tuple[Array, Array, Mapping[str, Array]]
+"""The numbers and the codes of a block of candidates, and the fingerprints of its molecules by column."""
+LoadFeatures = Callable[[CandidateBlock], RawFeatures]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,15 +102,23 @@ def with_features(base: Model | None, ledger: LedgerState, load: LoadFeatures) -
     if base is not None and _continues(base.ledger, ledger):
         state = base.state
         for block in ledger.blocks[len(base.ledger.blocks) :]:
-            state = add_candidates(state, base.encoding.apply(*load(block)))
+            state = add_candidates(state, base.encoding.apply(*_by_slot(ledger.columns, load(block))))
         return Model(ledger, base.encoding, base.objective, state, base.fit)
     columns = [feature_column(column) for column in ledger.columns if column.role == "feature"]
     overrides = {name: dict(override) for name, override in ledger.configuration.columns.items()}
-    encoding = learn_encoding(columns, *load(ledger.blocks[0]), overrides)
-    features = [encoding.apply(*load(block)) for block in ledger.blocks]
+    numbers, codes, fingerprints = _by_slot(ledger.columns, load(ledger.blocks[0]))
+    encoding = learn_encoding(columns, numbers, codes, overrides, fingerprints)
+    features = [encoding.apply(*_by_slot(ledger.columns, load(block))) for block in ledger.blocks]
     X = features[0] if len(features) == 1 else np.concatenate(features)
     objective = ObjectiveTransform(direction_of(ledger.configuration))
     return Model(ledger, encoding, objective, start(X, EngineSettings(Gaussian(1.0), dictionary="none")))
+
+
+def _by_slot(columns: Sequence[Column], raw: RawFeatures) -> tuple[Array, Array, Mapping[int, Array]]:
+    """The fingerprints by the position of their column among the codes, as the engine reads them."""
+    numbers, codes, fingerprints = raw
+    texts = [column.name for column in columns if column.role == "feature" and column.kind == "text"]
+    return numbers, codes, {texts.index(name): counts for name, counts in fingerprints.items()}
 
 
 def _continues(before: LedgerState, now: LedgerState) -> bool:

@@ -35,7 +35,7 @@ StudyModel: TypeAlias = Model | SeveralModels
 def advance_study(base: StudyModel | None, ledger: LedgerState, load: LoadFeatures) -> StudyModel:
     """The model after `ledger`, from that of an earlier prefix where nothing in between forbids it."""
     if ledger.configuration.is_plain:
-        return advance(base if isinstance(base, Model) else None, ledger, load)
+        return advance(base if isinstance(base, Model) else None, ledger.of_first(), load)
     known = base.quantities if isinstance(base, SeveralModels) else {}
     quantities: dict[str, Model] = {}
     features: Model | None = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.compute.ledger_states import LedgerStates
 from app.compute.local import Jobs, LocalCompute
 from app.compute.models import Models
+from app.compute.simulations import Simulations
 from app.services.group_commit import GroupCommit
 from app.services.memory import MemoryBudget
 from app.services.signing import Signer, open_signer
@@ -12,6 +13,9 @@ from app.settings import Settings
 from app.storage.array_cache import ArrayCache
 from app.storage.database import Database, open_database
 from app.storage.schema import newest
+
+MOST_WAITING_BACKTESTS = 50
+BACKTEST_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,16 @@ class Resources:
     signer: Signer
     snapshots: Jobs  # models to save when there is time
     commits: GroupCommit  # of reports
+    backtests: Jobs  # they wait for a child process
+    simulations: Simulations
 
     def close(self) -> None:
         """Finish what runs, then close the database."""
         self.commits.close()
         self.jobs.close()
         self.snapshots.close()
+        self.simulations.close()
+        self.backtests.close()
         self.database.dispose()
 
 
@@ -56,4 +64,6 @@ def open_resources(settings: Settings) -> Resources:
         signer=open_signer(settings.signing_key_file),
         snapshots=Jobs(1, settings.engine_queue),
         commits=GroupCommit(database, max(1, settings.database_connections // 4), settings.max_waiting),
+        backtests=Jobs(1, MOST_WAITING_BACKTESTS),
+        simulations=Simulations(BACKTEST_SECONDS),
     )

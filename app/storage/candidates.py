@@ -1,7 +1,7 @@
 """Candidates as they are written: blocks whose arrays are blobs, and the candidates that are switched off."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
@@ -27,6 +27,7 @@ class BlockContents:
     codes: Array
     keys: Sequence[str] | None
     attributes: Mapping[str, Sequence[CellValue]]
+    fingerprints: Mapping[str, Array] = field(default_factory=dict)
 
     def arrays(self) -> dict[str, Array]:
         """Every array to store, by its place in the block."""
@@ -37,7 +38,7 @@ class BlockContents:
             arrays |= {"keys ends": ends, "keys content": content, "keys hashes": hashes, "keys rows": rows}
         for name, cells in self.attributes.items():
             arrays |= {f"attribute {part} {name}": array for part, array in _attribute_arrays(cells).items()}
-        return arrays
+        return arrays | {f"fingerprint {name}": array for name, array in self.fingerprints.items()}
 
     def named(self, digests: Mapping[str, str]) -> BlockArrays:
         """The block's arrays, given the digest of each."""
@@ -50,7 +51,8 @@ class BlockContents:
             )
             for name in self.attributes
         }
-        return BlockArrays(digests["numbers"], digests["codes"], keys, attributes)
+        fingerprints = {name: digests[f"fingerprint {name}"] for name in self.fingerprints}
+        return BlockArrays(digests["numbers"], digests["codes"], keys, attributes, fingerprints)
 
 
 def store_arrays(database: Database, contents: BlockContents) -> BlockArrays:

@@ -1,17 +1,17 @@
 """The ledger as rows: events are appended to a study's chain and applied to the tables, in one transaction."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from app.deadline import check_deadline
 from app.domain.access import Actor
 from app.domain.clock import now
 from app.domain.events import ObservationsReported, StudyEvent
 from app.domain.heads import Head
-from app.domain.ledger import FORMAT, LedgerEntry, encode, seal
+from app.domain.ledger import FORMAT, RENAMING, EarlierName, LedgerEntry, earlier_names, encode, seal
 from app.domain.studies import Study
 from app.failpoints import reach
 from app.storage import projections
@@ -79,6 +79,17 @@ def hash_of(connection: Connection, study_id: int, seq: int) -> str | None:
     return digest
 
 
+def names_before(connection: Connection, study_id: int) -> tuple[EarlierName, ...]:
+    """The names that a ledger had before it was forked, or imported under another name."""
+    return earlier_names(of_types(connection, study_id, RENAMING))
+
+
+def of_types(connection: Connection, study_id: int, types: Sequence[str]) -> list[LedgerEntry]:
+    """The entries of some types, oldest first; meant for rare ones."""
+    query = select(events).where(events.c.study_id == study_id, events.c.type.in_(types)).order_by(events.c.seq)
+    return [_entry(row) for row in connection.execute(query)]
+
+
 def read(
     connection: Connection, study_id: int, after: int = 0, limit: int | None = None, until: int = _NO_LIMIT
 ) -> Iterator[LedgerEntry]:
@@ -89,6 +100,10 @@ def read(
     with connection.execute(query, {"study": study_id, "after": after, "until": until}) as rows:
         for row in rows:
             check_deadline()
-            columns = dict(row._mapping)  # noqa: SLF001
-            del columns["study_id"]
-            yield LedgerEntry(**columns)
+            yield _entry(row)
+
+
+def _entry(row: Row[Any]) -> LedgerEntry:
+    columns = dict(row._mapping)  # noqa: SLF001
+    del columns["study_id"]
+    return LedgerEntry(**columns)

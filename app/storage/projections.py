@@ -22,6 +22,7 @@ from app.domain.events import (
     CandidatesSwitched,
     CandidatesUploaded,
     FailedMeasurement,
+    ForkStarted,
     MeasurementsAbandoned,
     MeasurementsFailed,
     ObservationCorrected,
@@ -33,6 +34,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyForked,
     StudyImported,
     SuggestionSwapped,
 )
@@ -67,6 +69,10 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
         case StudyImported():
             studies.withdraw_all(connection, study)  # whom another server let in
             return replace(study, imports=(*study.imports, Import(entry.seq, event.server or UNKNOWN_SERVER)))
+        case ForkStarted():
+            return _fork(connection, study, entry, event)
+        case StudyForked():
+            pass  # the other study says where it comes from
         case StudyChanged():
             return replace(study, state=event.state, configuration=event.configuration)
         case StudyDeleted():
@@ -109,6 +115,16 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
         case _:
             assert_never(event)
     return study
+
+
+def _fork(connection: Connection, study: Study, entry: LedgerEntry, event: ForkStarted) -> Study:
+    """Nobody may see it yet, and what is pending is the other study's: the bench reports it there."""
+    studies.withdraw_all(connection, study)
+    pending = batches.suggestions_in(connection, study, SuggestionState.PENDING)
+    ids = [suggestion.id for suggestion in pending]
+    batches.resolve(connection, study, ids, SuggestionState.ABANDONED)
+    imports = (*study.imports, Import(entry.seq, study=event.study))
+    return replace(study, state=StudyState.ACTIVE, configuration=event.configuration, imports=imports)
 
 
 def _with_block(connection: Connection, study: Study, event: CandidatesUploaded | CandidatesAdded) -> Study:

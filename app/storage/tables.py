@@ -254,6 +254,22 @@ audit = Table(
     Column("hash", String(64), nullable=False),
 )
 
+# Simulations that people asked for; not derived from the ledger, and no part of it.
+backtests = Table(
+    "backtests",
+    metadata,
+    _study_id(),
+    Column("number", Integer, primary_key=True),
+    Column("state", String(20), nullable=False),
+    Column("plan", Text, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("result", Text),
+    Column("problem", Text),
+    Column("created_at", String(32), nullable=False),
+    Column("updated_at", String(32), nullable=False),
+)
+
 idempotency = Table(
     "idempotency",
     metadata,

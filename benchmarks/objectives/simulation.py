@@ -5,12 +5,13 @@ from time import perf_counter
 
 import numpy as np
 
-from app.arrays import Array, IndexArray
+from app.arrays import IndexArray
 from app.domain.batches import BatchSize
 from app.domain.candidates import BlockArrays, CandidateBlock
 from app.domain.events import Basis
 from app.domain.studies import Configuration
 from app.modelling.ledger_state import LedgerState
+from app.modelling.model import RawFeatures
 from app.modelling.several_drafting import draft_batch
 from app.modelling.study_model import StudyModel, advance_study
 from benchmarks.objectives.tables import Table
@@ -94,5 +95,5 @@ class _Study:
             failed={**state.failed, **dict.fromkeys(failed, 1)},
         )
 
-    def _features(self, _block: CandidateBlock) -> tuple[Array, Array]:
-        return self._table.numbers, self._table.codes
+    def _features(self, _block: CandidateBlock) -> RawFeatures:
+        return self._table.numbers, self._table.codes, {}

@@ -26,6 +26,7 @@ from .answers import (
     Column,
     Corrected,
     Event,
+    ForkedFrom,
     Key,
     Observation,
     Posterior,
@@ -36,10 +37,11 @@ from .answers import (
     Trace,
     Verdict,
 )
+from .backtests import Backtest
 from .batch import Batch, Suggestion
 from .checks import Difference, HeadCheck, HeadsChecked, Replayed, Verified
 from .client import AsyncClient, Client
-from .display import Overview
+from .display import Overview, Structure
 from .errors import (
     Conflict,
     Finding,
@@ -64,6 +66,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AsyncClient",
     "AsyncConnection",
+    "Backtest",
     "Batch",
     "BatchDetails",
     "Best",
@@ -79,6 +82,7 @@ __all__ = [
     "Events",
     "Finding",
     "Forbidden",
+    "ForkedFrom",
     "Front",
     "FrontPoint",
     "HeadCheck",
@@ -102,6 +106,7 @@ __all__ = [
     "ServerBug",
     "Spending",
     "StillComputing",
+    "Structure",
     "Study",
     "StudyDetails",
     "Suggestion",

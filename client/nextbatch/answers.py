@@ -25,6 +25,15 @@ class Column:
     role: str
     levels: tuple[str, ...] = ()
     expense: str | None = None
+    fingerprint: Mapping[str, Any] | None = None  # of molecules: radius, counts, version of RDKit
+
+
+@dataclass(frozen=True)
+class ForkedFrom:
+    """The study that a fork began as, and the last event that both have in common."""
+
+    study: str
+    at: int
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,7 @@ class StudyDetails:
     candidates: int
     columns: tuple[Column, ...]
     origin: str | None = None
+    forked_from: ForkedFrom | None = None
 
 
 @dataclass(frozen=True)

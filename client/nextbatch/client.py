@@ -60,13 +60,15 @@ class Server(Handle[ConnectionT]):
         return studies
 
     @sync_and_async
-    async def import_study(self, archive: str | Path, *, accept_unverified: bool = False) -> Study[ConnectionT]:
-        """Import a study from an archive that `study.export` wrote.
+    async def import_study(
+        self, archive: str | Path, *, accept_unverified: bool = False, name: str | None = None
+    ) -> Study[ConnectionT]:
+        """Import a study from an archive that `study.export` wrote, under its own name or another one.
 
         An archive that the server cannot trace to itself or to a server that it trusts is refused, unless
         `accept_unverified` is set. Imported events and results carry their `origin` for ever.
         """
-        params = {"accept_unverified": "true"} if accept_unverified else {}
+        params = {"accept_unverified": "true" if accept_unverified else None, "name": name}
         body = {"content": Path(archive).read_bytes(), "headers": {"Content-Type": "application/zip"}}
         answer = await self._connection.call("POST", "/archives", params=params, extra_seconds=600.0, **body)
         return Study(self._connection, parse(StudyDetails, answer.json()))

@@ -17,6 +17,20 @@ _WIDTH, _HEIGHT = 280, 48
 
 
 @dataclass(frozen=True)
+class Structure:
+    """The structure of a molecule: a picture in a notebook."""
+
+    key: str
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __str__(self) -> str:
+        return f"structure of {self.key}"
+
+
+@dataclass(frozen=True)
 class Overview:
     """A study at a glance, and the course it took."""
 

@@ -11,7 +11,8 @@ from ._connection import SyncConnection, run_sync
 from ._evaluation import Evaluation, Objective
 from ._json import parse
 from ._progress import Progress, progress_shown
-from ._settings import Changes
+from ._settings import Changes, Settings
+from ._study.backtests import Backtests
 from ._study.batches import Batches
 from ._study.candidates import Candidates
 from ._study.ledger import Ledger
@@ -33,6 +34,7 @@ class Study(
     Reservations[ConnectionT],
     Observations[ConnectionT],
     Ledger[ConnectionT],
+    Backtests[ConnectionT],
 ):
     """One optimisation on the server. `details` is the study as it was when it was last read."""
 
@@ -74,6 +76,21 @@ class Study(
     async def delete(self, reason: str | None = None) -> None:
         """Delete the study; its name cannot be used again."""
         await self._connection.call("DELETE", self._path, params={"reason": reason})
+
+    @sync_and_async
+    async def fork(
+        self, name: str, *, at: int | None = None, reason: str | None = None, **settings: Unpack[Settings]
+    ) -> Study[ConnectionT]:
+        """Begin another study as this one was, now or after the event `at`, under other settings.
+
+        What is pending here is abandoned there. Results that were carried over have this study as their `origin`.
+
+        >>> study.fork("suzuki-small-batches", max_batch=2)
+        <study suzuki-small-batches: 3 candidates, active>
+        """
+        body = {"name": name, "at": at, "reason": reason, "configuration": settings}
+        answer = await self._connection.call("POST", f"{self._path}/fork", json=body, extra_seconds=600.0)
+        return Study(self._connection, parse(StudyDetails, answer.json()))
 
     @sync_and_async
     async def grant(self, key_id: str) -> None:

@@ -36,6 +36,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "GET /v1/studies/{study}": {},
     "PATCH /v1/studies/{study}": {"json": {"state": "paused"}, "headers": {"If-Match": "*"}},
     "DELETE /v1/studies/{study}": {},
+    "POST /v1/studies/{study}/fork": {"json": {"name": "forked"}},
     "PUT /v1/studies/{study}/grants/{key_id}": {},
     "DELETE /v1/studies/{study}/grants/{key_id}": {},
     "PUT /v1/studies/{study}/candidates": {
@@ -46,6 +47,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "POST /v1/studies/{study}/candidates": {"content": "key,temperature\nC1,90\nC2,10\n", **_CSV},
     "GET /v1/studies/{study}/candidates": {},
     "GET /v1/studies/{study}/candidates/{key}": {},
+    "GET /v1/studies/{study}/structures/{key}": {},
     "PATCH /v1/studies/{study}/candidates/{key}": {"json": {"available": False, "reason": "broken"}},
     "PATCH /v1/studies/{study}/candidates": {"json": {"keys": ["A1"], "available": False, "reason": "broken"}},
     "POST /v1/candidates/check": {"content": CSV, **_CSV},
@@ -77,6 +79,10 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "GET /v1/studies/{study}/diagnostics": {},
     "GET /v1/studies/{study}/trace": {},
     "GET /v1/studies/{study}/front": {},
+    "POST /v1/studies/{study}/backtests": {"json": {"seeds": 1, "batch_sizes": [2]}},
+    "GET /v1/studies/{study}/backtests": {},
+    "GET /v1/studies/{study}/backtests/{number}": {},
+    "POST /v1/studies/{study}/backtests/{number}/cancel": {},
     "POST /v1/studies/{study}/verify": {},
     "GET /v1/studies/{study}/events": {},
     "GET /v1/studies/{study}/archive": {},
@@ -157,11 +163,22 @@ class Operation:
     ) -> Response:
         sample = SAMPLES[self.name]
         path = self.path.format(study=study, key_id=key_id, key="A1", number=1, suggestion="B1-S2")
+        if self.path.partition("{study}")[2].startswith("/backtests"):
+            _prepare_backtest(client, study, with_one="{number}" in self.path)
         if self.name == "POST /v1/archives":
             sample = sample | {"content": archive(f"{study}-from-elsewhere")}
         headers = sample.get("headers", {}) | (headers or {})
         params = sample.get("params", {}) | (params or {})
         return client.request(self.method, path, **sample | {"headers": headers, "params": params})
+
+
+def _prepare_backtest(client: TestClient, study: str, *, with_one: bool) -> None:
+    """Results of every candidate, and a backtest if the operation is about one; whoever may not has none."""
+    results = {"observations": [{"candidate": f"A{n}", "value": n, "ref": f"known {n}"} for n in range(1, 5)]}
+    client.post(f"/v1/studies/{study}/observations", json=results)
+    if with_one:
+        sample = SAMPLES["POST /v1/studies/{study}/backtests"]
+        client.post(f"/v1/studies/{study}/backtests", headers={"Idempotency-Key": f"backtest-of-{study}"}, **sample)
 
 
 def operations(app: FastAPI) -> list[Operation]:

@@ -44,14 +44,14 @@ def elsewhere(admin: TestClient, settings: Settings) -> Iterator[Lab]:
         yield Lab(client)
 
 
-def without_triggers(database: Database, statement: str, seq: int) -> None:
+def without_triggers(database: Database, statement: str, seq: int, **values: object) -> None:
     with database.write() as connection:
         if connection.dialect.name == "sqlite":
             for name in ("update", "delete"):
                 connection.execute(text(f"DROP TRIGGER IF EXISTS events_refuse_{name}"))
         else:
             connection.execute(text("ALTER TABLE events DISABLE TRIGGER ALL"))
-        connection.execute(text(statement), {"seq": seq})
+        connection.execute(text(statement), {"seq": seq, **values})
 
 
 def test_events_are_read_by_the_page(busy: Lab) -> None:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 GUIDES = [
     *(
         ROOT / "docs" / f"{user}.md"
-        for user in ("technician", "client", "dashboard", "scientist", "objectives", "admin")
+        for user in ("technician", "client", "dashboard", "scientist", "objectives", "learning", "admin")
     ),
     ROOT / "client" / "README.md",
 ]

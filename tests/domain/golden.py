@@ -33,6 +33,7 @@ from app.domain.events import (
     CandidatesSwitched,
     CandidatesUploaded,
     FailedMeasurement,
+    ForkStarted,
     MeasurementsAbandoned,
     MeasurementsFailed,
     ObservationCorrected,
@@ -44,6 +45,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyForked,
     StudyImported,
     SuggestionSwapped,
 )
@@ -170,6 +172,8 @@ EVENTS: list[StudyEvent] = [
     ),
     CandidatesReserved((CandidateReference(1, "A2"),), worker="bench-3"),
     ReservationsReleased((CandidateReference(1, "A2"),)),
+    StudyForked("golden-small", 17, "d" * 64),
+    ForkStarted("golden", "e" * 64, Configuration(max_batch=2)),
 ]
 
 

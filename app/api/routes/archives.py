@@ -63,10 +63,12 @@ async def import_study(
     accept_unverified: Annotated[
         bool, Query(description="Import it even if no server that this one trusts has signed it.")
     ] = False,
+    name: Annotated[Name | None, Query(description="Another name for the study; by default its own.")] = None,
 ) -> Response:
     if body.media_type != ZIP:
         raise UnsupportedMediaType(f"Send the archive as {ZIP}.")
-    importing = partial(import_archive, resources, tx, body.files[""], created, accept_unverified=accept_unverified)
+    work = partial(import_archive, accept_unverified=accept_unverified, name=name)
+    importing = partial(work, resources, tx, body.files[""], created)
     with resources.memory.reserve(PER_ARCHIVE_BYTE * body.files[""].stat().st_size):
         return respond(await run_long(importing))
 

@@ -93,29 +93,32 @@ _UPLOADS = WRITES | documented(
 _INVALID = documented("invalid-input", "invalid-candidates", "idempotency-key-reused")
 
 
-async def uploaded(
-    body: Annotated[Spooled, Depends(spooled(Scope.MANAGE))],
-    key: Annotated[str | None, Query(description="Which column names the candidate; by default `key`.")] = None,
-    attribute: Annotated[Names, Query(description="Columns carried along and shown, not modelled.")] = [],  # noqa: B006
-    text: Annotated[Names, Query(description="Columns to read as text, whatever they look like.")] = [],  # noqa: B006
+def expense_columns(
     cost: Annotated[str | None, Query(description="Which column says what one measurement costs.")] = None,
     duration: Annotated[str | None, Query(description="Which column says how long one measurement takes.")] = None,
-    feature: Annotated[Names, Query(description="Columns to model although they are a cost or duration.")] = [],  # noqa: B006
-    column: Annotated[Names, Query(description="Names of a `.npy` file's columns, in order.")] = [],  # noqa: B006
-) -> Upload:
-    media_type, path, keys = candidate_files(body)
-    kinds: dict[str, ColumnKind] = dict.fromkeys(text, "text")
-    roles: dict[str, ColumnRole] = {**dict.fromkeys(attribute, "attribute"), **dict.fromkeys(feature, "feature")}
-    declared = Declared(key, roles, kinds, _expenses(cost, duration))
-    return Upload(media_type, path, declared, keys, tuple(column) or None)
-
-
-def _expenses(cost: str | None, duration: str | None) -> dict[str, Expense]:
+) -> dict[str, Expense]:
     if cost is not None and cost == duration:
         message = "One column cannot be both cost and duration. Name two columns, or leave one of them out."
         raise Invalid([Finding("duration", message)])
     expenses: dict[Expense, str | None] = {"cost": cost, "duration": duration}
     return {column: expense for expense, column in expenses.items() if column is not None}
+
+
+async def uploaded(
+    body: Annotated[Spooled, Depends(spooled(Scope.MANAGE))],
+    expenses: Annotated[dict[str, Expense], Depends(expense_columns)],
+    key: Annotated[str | None, Query(description="Which column names the candidate; by default `key`.")] = None,
+    attribute: Annotated[Names, Query(description="Columns carried along and shown, not modelled.")] = [],  # noqa: B006
+    text: Annotated[Names, Query(description="Columns to read as text, whatever they look like.")] = [],  # noqa: B006
+    feature: Annotated[Names, Query(description="Columns to model although they are a cost or duration.")] = [],  # noqa: B006
+    smiles: Annotated[Names, Query(description="Columns that hold molecules as SMILES.")] = [],  # noqa: B006
+    column: Annotated[Names, Query(description="Names of a `.npy` file's columns, in order.")] = [],  # noqa: B006
+) -> Upload:
+    media_type, path, keys = candidate_files(body)
+    kinds: dict[str, ColumnKind] = dict.fromkeys([*text, *smiles], "text")
+    roles: dict[str, ColumnRole] = {**dict.fromkeys(attribute, "attribute"), **dict.fromkeys(feature, "feature")}
+    declared = Declared(key, roles, kinds, expenses)
+    return Upload(media_type, path, declared, keys, tuple(column) or None, tuple(dict.fromkeys(smiles)))
 
 
 Uploaded = Annotated[Upload, Depends(uploaded)]

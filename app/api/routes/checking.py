@@ -10,7 +10,7 @@ from app.api.problems import documented
 from app.api.routes import COMMON
 from app.api.routes.candidates import BODY, Uploaded
 from app.api.schemas.candidates import UploadReceiptOut, finding_out
-from app.api.schemas.studies import ColumnOut
+from app.api.schemas.columns import ColumnOut
 from app.services.workflows.upload import check
 
 router = APIRouter(prefix="/v1/candidates", tags=["candidates"], route_class=StrictRoute, responses=COMMON)

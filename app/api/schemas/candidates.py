@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
+from app.api.schemas.columns import ColumnOut
 from app.api.schemas.shape import Line, Reason, Request, Shape
-from app.api.schemas.studies import ColumnOut
 from app.domain import limits
 from app.domain.candidates import Candidate, CellValue
 from app.domain.errors import Finding

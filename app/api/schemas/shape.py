@@ -41,7 +41,10 @@ Reason = Annotated[str, StringConstraints(min_length=1, max_length=limits.REASON
 
 Origin = Annotated[
     str | None,
-    Field(description="The id of the server that recorded it, `unknown` if nobody signed for it; null: this server."),
+    Field(
+        description="Where it was recorded: the id of another server, `unknown` if nobody signed for it, "
+        "`study:NAME` if this study is a fork of that one; null: here."
+    ),
 ]
 
 

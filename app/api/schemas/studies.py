@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from app.api.schemas.columns import ColumnOut
 from app.api.schemas.shape import Line, Moment, Name, Origin, Reason, Request, Shape, Text
-from app.domain.candidates import ColumnKind, ColumnRole, Expense
 from app.domain.clock import stamp
 from app.domain.errors import Finding, Invalid
 from app.domain.limits import (
@@ -173,6 +173,10 @@ class ChangeableSettings(Request):
     )
     cost_unit: Line | None = Field(default=None, description="Unit of the costs.", examples=["EUR"])
 
+    def over(self, configuration: Configuration) -> Configuration:
+        """The configuration with the settings that were sent."""
+        return _changed(configuration, self, self.model_fields_set)
+
 
 class StudySettings(ChangeableSettings):
     """Everything has a default that works; `{"direction": "maximize"}` is enough."""
@@ -183,7 +187,7 @@ class StudySettings(ChangeableSettings):
         return _changed(Configuration(), self, set(type(self).model_fields))
 
 
-def _without_defaults(schema: dict[str, Any]) -> None:
+def without_defaults(schema: dict[str, Any]) -> None:
     """A generated client would send the defaults, and so change what its caller left out."""
     for described in schema["properties"].values():
         described.pop("default", None)
@@ -192,7 +196,7 @@ def _without_defaults(schema: dict[str, Any]) -> None:
 class StudyChange(ChangeableSettings):
     """What is left out stays as it is."""
 
-    model_config = ConfigDict(json_schema_extra=_without_defaults)
+    model_config = ConfigDict(json_schema_extra=without_defaults)
 
     state: Literal["active", "paused", "archived"] | None = Field(
         default=None, description="active ⇄ paused → archived.", examples=["paused"]
@@ -206,12 +210,9 @@ class StudyChange(ChangeableSettings):
         return _changed(configuration, self, self.model_fields_set - {"state", "reason"})
 
 
-class ColumnOut(Shape):
-    name: str
-    kind: ColumnKind
-    role: ColumnRole
-    levels: tuple[str, ...] = Field(description="Of a text feature, in order of first appearance.")
-    expense: Expense | None = Field(default=None, description="Whether it says what one measurement takes.")
+class ForkedFrom(Shape):
+    study: str
+    at: int = Field(description="The last event that both have in common.")
 
 
 class StudyOut(Shape):
@@ -223,6 +224,7 @@ class StudyOut(Shape):
     candidates: int = Field(description="How many there are.")
     columns: tuple[ColumnOut, ...]
     origin: Origin
+    forked_from: ForkedFrom | None = Field(description="The study that this one began as, if it is a fork.")
 
 
 class StudyPage(Shape):
@@ -231,19 +233,21 @@ class StudyPage(Shape):
 
 
 def study_out(study: Study) -> StudyOut:
+    fork = study.fork_of
     return StudyOut(
         name=study.name,
         state=study.state,
         version=study.version,
         created_at=study.created_at,
-        configuration=_settings_of(study.configuration),
+        configuration=settings_of(study.configuration),
         candidates=study.candidates,
         columns=tuple(ColumnOut.model_validate(column) for column in study.columns),
         origin=study.origin_of(1),
+        forked_from=ForkedFrom(study=fork.study, at=fork.seq - 1) if fork and fork.study else None,
     )
 
 
-def _settings_of(configuration: Configuration) -> StudySettings:
+def settings_of(configuration: Configuration) -> StudySettings:
     """The settings as they are shown. They were checked when they came in, and are not checked again."""
     stop, theory, objective = configuration.stop, configuration.theory, configuration.objective
     return StudySettings.model_construct(

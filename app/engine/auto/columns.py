@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from app.arrays import FloatArray
 
 FeatureKind = Literal["number", "boolean", "text"]
-FeatureRole = Literal["number", "level", "bit"]
-"""What an encoded column is: a number, one level of a text, or one bit of a fingerprint."""
+FeatureRole = Literal["number", "level", "bit", "count"]
+"""What an encoded column is: a number, a level of a text, a bit of a fingerprint, or a count in a molecule's."""
 
 Scale = Literal["auto", "linear", "log", "none"]
 LevelCodes = NDArray[np.int32]
@@ -30,6 +30,8 @@ class FeatureColumn:
     name: str
     kind: FeatureKind
     levels: tuple[str, ...] = ()
+    is_molecule: bool = False
+    """Whether every level has a fingerprint, a row of counts."""
 
 
 @dataclass(frozen=True)
@@ -116,14 +118,23 @@ class Layout:
 
     @property
     def others(self) -> tuple[int, ...]:
-        """All columns that are not bits of a fingerprint."""
-        return tuple(q for q, role in enumerate(self.roles) if role != "bit")
+        """All columns that belong to no fingerprint."""
+        return tuple(q for q, role in enumerate(self.roles) if role not in ("bit", "count"))
 
     @property
     def texts(self) -> tuple[tuple[int, ...], ...]:
         """The columns of every text."""
+        return self._groups("level")
+
+    @property
+    def molecules(self) -> tuple[tuple[int, ...], ...]:
+        """The columns of every molecule."""
+        return self._groups("count")
+
+    def _groups(self, wanted: FeatureRole) -> tuple[tuple[int, ...], ...]:
+        """The columns of one role, by the raw column that they came from."""
         columns: dict[int, list[int]] = {}
         for q, (role, source) in enumerate(zip(self.roles, self.sources, strict=True)):
-            if role == "level":
+            if role == wanted:
                 columns.setdefault(source, []).append(q)
         return tuple(map(tuple, columns.values()))

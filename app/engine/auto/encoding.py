@@ -6,10 +6,16 @@ Numbers that vary are scaled, texts get a column per level, and many columns of 
 A text with so many levels that their columns would fill the memory gets signatures instead: each level has 64 columns
 of ±1/8, which follow from its code. Equal texts stay equal, and two different ones are at the squared distance
 2 ± 0.25, where columns of their own would put them at 2. So the kernel sees almost what it would see otherwise.
+
+A text that is a molecule gets the counts of its fingerprint, all divided by one number, so that they have length 1 on
+average: Tanimoto does not change by that, and distances are like those of other texts. If it has few levels, each in
+many candidates (a ligand, a solvent), it gets a column per level as well: what a structure does not tell, its own
+results do. Then the counts are made so small that the columns of the levels decide what is far from what.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -29,6 +35,14 @@ MOST_LEVEL_CELLS = 10_000_000
 SIGNATURE = 64
 """Columns of a signature."""
 
+OFTEN = 4
+"""A molecule whose levels are in this many candidates each, on average, has a column per level as well."""
+SMALL = 1e-3
+
+Fingerprints = Mapping[int, FloatArray]
+"""By the position of a molecule among the texts: the counts (levels, ·) of all its levels."""
+NO_MOLECULES: Fingerprints = MappingProxyType({})
+
 
 @dataclass(frozen=True)
 class ColumnEncoding:
@@ -43,15 +57,24 @@ class ColumnEncoding:
     """Of a number."""
     levels: tuple[int, ...] = ()
     """Of a text: the codes that were seen, one encoded column each; none if levels have signatures."""
+    counts: int = 0
+    """Of a molecule: the length of its fingerprint."""
+    length: float = 1.0
+    """Of a molecule: what the counts are divided by."""
 
     @property
     def width(self) -> int:
         """How many encoded columns there are."""
+        if self.role == "count":
+            return self.counts
         return (len(self.levels) or SIGNATURE) if self.role == "level" else 1
 
-    def apply(self, numbers: FloatArray, codes: LevelCodes) -> FloatArray:
+    def apply(self, numbers: FloatArray, codes: LevelCodes, fingerprints: Fingerprints = NO_MOLECULES) -> FloatArray:
         """(n, width). A text level unknown when the encoding was learnt is all zeros: equally far from every known
         level."""
+        if self.role == "count":
+            counts: FloatArray = fingerprints[self.slot][codes[:, self.slot]] / self.length
+            return counts
         if self.role == "level" and not self.levels:
             return _signatures(codes[:, self.slot])
         if self.role == "level":
@@ -87,13 +110,13 @@ class Encoding:
         sources = [column.source for column in self.columns for _ in range(column.width)]
         return Layout(tuple(roles), tuple(sources))
 
-    def apply(self, numbers: FloatArray, codes: LevelCodes) -> FloatArray:
+    def apply(self, numbers: FloatArray, codes: LevelCodes, fingerprints: Fingerprints = NO_MOLECULES) -> FloatArray:
         """Raw numbers (n, ·) and codes (n, ·) to features (n, d), finite for finite numbers."""
         if not self.columns:
             return np.zeros((len(numbers), 1))
         features, start = np.empty((len(numbers), sum(column.width for column in self.columns))), 0
         for column in self.columns:
-            features[:, start : start + column.width] = column.apply(numbers, codes)
+            features[:, start : start + column.width] = column.apply(numbers, codes, fingerprints)
             start += column.width
         return features
 
@@ -114,11 +137,12 @@ def learn_encoding(
     numbers: ArrayLike,
     codes: ArrayLike,
     overrides: Mapping[str, Override | dict[str, Any]] | None = None,
+    fingerprints: Fingerprints = NO_MOLECULES,
 ) -> Encoding:
     """The encoding for candidates with these raw columns.
 
     numbers (A, ·) holds the number and boolean columns in order, codes (A, ·) the text columns; `overrides` go by
-    column name.
+    column name. `fingerprints` are those of the molecules.
     """
     values, level_codes = np.asarray(numbers, dtype=float), np.asarray(codes, dtype=np.int32)
     _check(columns, values, level_codes)
@@ -126,7 +150,7 @@ def learn_encoding(
     unknown = decided.keys() - {column.name for column in columns}
     if unknown:
         raise ValueError(f"overrides for columns that do not exist: {', '.join(sorted(unknown))}")
-    encoded = _encode_columns(columns, values, level_codes, decided)
+    encoded = _encode_columns(columns, values, level_codes, decided, fingerprints)
     return Encoding(tuple(_with_fingerprint(encoded, values, decided, columns)))
 
 
@@ -141,14 +165,24 @@ def _check(columns: Sequence[FeatureColumn], numbers: FloatArray, codes: LevelCo
 
 
 def _encode_columns(
-    columns: Sequence[FeatureColumn], numbers: FloatArray, codes: LevelCodes, overrides: Mapping[str, Override]
+    columns: Sequence[FeatureColumn],
+    numbers: FloatArray,
+    codes: LevelCodes,
+    overrides: Mapping[str, Override],
+    fingerprints: Fingerprints,
 ) -> list[ColumnEncoding]:
     """One encoding for every raw column that varies."""
     encodings: list[ColumnEncoding | None] = []
     next_number, next_text = 0, 0
     for source, column in enumerate(columns):
         if column.kind == "text":
-            encodings.append(_text(codes[:, next_text], source, next_text))
+            levels = np.unique(codes[:, next_text])
+            spelled_out = not column.is_molecule or len(levels) * OFTEN <= len(codes)
+            if column.is_molecule and len(levels) > 1:
+                seen = fingerprints[next_text][levels]
+                encodings.append(_molecule(seen, source, next_text, SMALL if spelled_out else 1.0))
+            if spelled_out:
+                encodings.append(_text(codes[:, next_text], source, next_text))
             next_text += 1
         else:
             override = overrides.get(column.name, Override())
@@ -162,6 +196,12 @@ def _number(values: FloatArray, source: int, slot: int, override: Override) -> C
     if values.min() == values.max():
         return None
     return ColumnEncoding("number", source, slot, Scaling.learn(values, override.scale))
+
+
+def _molecule(seen: FloatArray, source: int, slot: int, target: float) -> ColumnEncoding:
+    """Counts whose root mean square length is the target."""
+    length = float(np.sqrt(np.mean(np.sum(seen.astype(float) ** 2, axis=1)))) or 1.0
+    return ColumnEncoding("count", source, slot, counts=seen.shape[1], length=length / target)
 
 
 def _text(codes: LevelCodes, source: int, slot: int) -> ColumnEncoding | None:

@@ -41,13 +41,32 @@ class Form(Protocol):
 def form_for(layout: Layout) -> tuple[str, Form]:
     """Matérn 5/2 with a lengthscale for every column, plus the main effects of the texts if there are any.
 
-    A fingerprint is compared by Tanimoto, times Matérn of the other columns if there are any.
+    A fingerprint is compared by Tanimoto, times Matérn of the other columns if there are any. Molecules have
+    main effects by Tanimoto; those that are hardly ever the same are compared by Tanimoto times the rest as well.
     """
+    if layout.molecules:
+        return _molecular(layout)
     d, matern = len(layout.roles), MaternArd(layout.others, len(layout.roles))
     if layout.bits:
         tanimoto = ScaledTanimoto(layout.bits, d)
         return ("tanimoto × matern", Times(tanimoto, matern)) if layout.others else ("tanimoto", tanimoto)
     return ("matern + main effects", MainEffects(matern, layout.texts)) if layout.texts else ("matern", matern)
+
+
+def _molecular(layout: Layout) -> tuple[str, Form]:
+    """Molecules with a column per level are in the Matérn by these; the others are a factor of the product."""
+    d, spelled_out = len(layout.roles), {layout.sources[columns[0]] for columns in layout.texts}
+    factors = [columns for columns in layout.molecules if layout.sources[columns[0]] not in spelled_out]
+    factors += [layout.bits] if layout.bits else []
+    if len(factors) == 1 and not layout.others:
+        return "tanimoto", ScaledTanimoto(factors[0], d)
+    matern = MaternArd(layout.others, d, len(layout.others))
+    part: Form = matern
+    if factors:
+        part = Times(Tanimotos(tuple(factors)), matern) if layout.others else Tanimotos(tuple(factors))
+    molecules = {layout.sources[columns[0]] for columns in layout.molecules}
+    texts = tuple(columns for columns in layout.texts if layout.sources[columns[0]] not in molecules)
+    return "molecules + main effects", MainEffects(part, texts, layout.molecules)
 
 
 @dataclass(frozen=True)
@@ -60,11 +79,13 @@ class MaternArd:
     columns: tuple[int, ...]
     d: int
     """Columns of X: the prior of the lengthscales is scaled by all of them."""
+    compared: int | None = None
+    """Where the counts of molecules are among the columns of X: how many others the prior is scaled by instead."""
 
     @property
     def priors(self) -> tuple[Prior, ...]:
         """Gamma(3, 2/ℓ₀) each."""
-        return (Gamma.of_lengthscale(self.d),) * len(self.columns)
+        return (Gamma.of_lengthscale(self.compared or self.d),) * len(self.columns)
 
     def on(self, X: FloatArray) -> Evaluate:
         """∂K/∂log ℓ_q = F∘(u_q − v_q)², F = (5/3)(1 + s)e^(−s), u = x/ℓ; with M = W∘F symmetric, no (n, n, d) array:
@@ -130,6 +151,33 @@ class ScaledTanimoto:
 
 
 @dataclass(frozen=True)
+class Tanimotos:
+    """The product of the Tanimoto similarities of some molecules; nothing of it is fitted."""
+
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        """None."""
+        return ()
+
+    def on(self, X: FloatArray) -> Evaluate:
+        """The product is computed once."""
+        product = np.prod([_tanimoto(X, columns) for columns in self.groups], axis=0)
+        return lambda _: (product, lambda _: np.empty(0))
+
+    def kernel(self, theta: FloatArray) -> Kernel:  # noqa: ARG002
+        """The engine's product, or the only similarity."""
+        parts = [Columns(Tanimoto(), columns) for columns in self.groups]
+        return parts[0] if len(parts) == 1 else Product(tuple(parts))
+
+
+def _tanimoto(X: FloatArray, columns: tuple[int, ...]) -> FloatArray:
+    points = np.ascontiguousarray(X[:, list(columns)])
+    return Tanimoto().matrix(points, points)
+
+
+@dataclass(frozen=True)
 class MainEffects:
     """w₀·part + Σ_g w_g·[x and y have the same level of text column g], the weights w summing to 1.
 
@@ -140,16 +188,24 @@ class MainEffects:
     part: Form
     groups: tuple[tuple[int, ...], ...]
     """The columns of every text."""
+    molecules: tuple[tuple[int, ...], ...] = ()
+    """The columns of every molecule: there, "the same level" is the Tanimoto similarity."""
+
+    @property
+    def effects(self) -> int:
+        """How many main effects there are."""
+        return len(self.groups) + len(self.molecules)
 
     @property
     def priors(self) -> tuple[Prior, ...]:
         """The main effects together and the part are expected to matter equally."""
-        return (Odds(-math.log(len(self.groups))),) * len(self.groups) + self.part.priors
+        return (Odds(-math.log(self.effects)),) * self.effects + self.part.priors
 
     def on(self, X: FloatArray) -> Evaluate:
         """∂K/∂log w_g/w₀ = w_g (S_g − K), where S_g is the matrix of [same level of g]."""
-        part, g = self.part.on(X), len(self.groups)
-        same = np.array([X[:, list(columns)] @ X[:, list(columns)].T for columns in self.groups])
+        part, g = self.part.on(X), self.effects
+        alike = [X[:, list(columns)] @ X[:, list(columns)].T for columns in self.groups]
+        same = np.array(alike + [_tanimoto(X, columns) for columns in self.molecules])
 
         def evaluate(theta: FloatArray) -> tuple[FloatArray, PullBack]:
             w = self._weights(theta)
@@ -167,12 +223,14 @@ class MainEffects:
     def kernel(self, theta: FloatArray) -> Kernel:
         """The engine's sum."""
         w = self._weights(theta).tolist()
-        main = (Scaled(Columns(Linear(), columns), w[i]) for i, columns in enumerate(self.groups, 1))
-        return Sum((Scaled(self.part.kernel(theta[len(self.groups) :]), w[0]), *main))
+        levels: list[Kernel] = [Columns(Linear(), columns) for columns in self.groups]
+        alike: list[Kernel] = [*levels, *(Columns(Tanimoto(), columns) for columns in self.molecules)]
+        main = (Scaled(kernel, weight) for kernel, weight in zip(alike, w[1:], strict=True))
+        return Sum((Scaled(self.part.kernel(theta[self.effects :]), w[0]), *main))
 
     def _weights(self, theta: FloatArray) -> FloatArray:
         """(w₀, w_1, …), positive, with sum 1."""
-        w = np.exp(np.append(0.0, theta[: len(self.groups)]))
+        w = np.exp(np.append(0.0, theta[: self.effects]))
         weights: FloatArray = w / w.sum()
         return weights
 

@@ -6,10 +6,13 @@ import numpy as np
 
 from app.arrays import Array
 from app.domain.candidates import AttributeArrays, CandidateBlock, CellValue, Column, KeyArrays
+from app.domain.limits import is_line
 from app.services.intake.columns import is_out_of_range, name_flaw, text_flaw
 from app.services.intake.limits import IntakeLimits
 from app.storage.array_cache import unpack_strings
 from app.storage.candidates import BlockContents, name_arrays
+
+MOST_COUNTS = 4096  # of a fingerprint
 
 
 class Impossible(ValueError):
@@ -31,6 +34,7 @@ def check_columns(columns: Sequence[Column], limits: IntakeLimits) -> None:
     keys = [column for column in columns if column.role == "key"]
     must(len(keys) <= 1 and all(column.kind == "text" for column in keys), "it has several columns of keys")
     for column in columns:
+        _check_fingerprint(column)
         must(not column.levels or (column.role, column.kind) == ("feature", "text"), "only text features have levels")
         must(len(set(column.levels)) == len(column.levels) <= limits.levels, "the levels of a column cannot be such")
         must(
@@ -55,9 +59,30 @@ def check_block(
     keys = None if block.arrays.keys is None else _keys(block.arrays.keys, block.rows, arrays, limits)
     attributes = _attributes(block, columns, arrays, limits)
     _check_expenses(columns, numbers, attributes)
-    repacked = name_arrays(BlockContents(numbers, codes, keys, attributes))
+    fingerprints = _fingerprints(block, columns, arrays)
+    repacked = name_arrays(BlockContents(numbers, codes, keys, attributes, fingerprints))
     must(repacked == block.arrays, "its arrays are not packed as this program packs them")
     return keys
+
+
+def _check_fingerprint(column: Column) -> None:
+    fingerprint = column.fingerprint
+    if fingerprint is not None:
+        must((column.role, column.kind) == ("feature", "text"), "only text features are molecules")
+        possible = 0 <= fingerprint.radius <= 10 and 1 <= fingerprint.counts <= MOST_COUNTS
+        must(possible and is_line(fingerprint.rdkit, 1), "its fingerprints cannot be such")
+
+
+def _fingerprints(block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The fingerprints of the molecules: a row of counts for every level."""
+    molecules = {column.name: column for column in columns if column.fingerprint is not None}
+    must(block.arrays.fingerprints.keys() == molecules.keys(), "its fingerprints are not those of its columns")
+    fingerprints = {name: arrays[digest] for name, digest in block.arrays.fingerprints.items()}
+    for name, counts in fingerprints.items():
+        column = molecules[name]
+        expected = (len(column.levels), column.fingerprint.counts if column.fingerprint else 0)
+        must((counts.dtype.str, counts.shape) == ("|u1", expected), "its fingerprints have another shape")
+    return fingerprints
 
 
 def _check_features(numbers: Array, codes: Array, rows: int, features: Sequence[Column]) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from app.arrays import Array
 from app.domain.codec import Unreadable, canonical, from_plain, read_json
-from app.domain.events import ArchiveSignature, StudyCreated, digests_of
-from app.domain.ledger import LedgerEntry, first_break
+from app.domain.events import ArchiveSignature, digests_of
+from app.domain.ledger import LedgerEntry, earlier_names, first_break, first_configuration
 from app.domain.limits import MOST_LEDGER_BYTES, is_moment, is_name
 from app.domain.studies import Configuration
 from app.services.archives.blocks import must
@@ -52,9 +52,7 @@ class Archive:
 
     @property
     def first_configuration(self) -> Configuration:
-        created = self.entries[0].event()
-        must(isinstance(created, StudyCreated), "Its ledger does not begin with the creation of a study.")
-        return created.configuration  # type: ignore[union-attr]
+        return first_configuration(self.entries)
 
 
 def signature_file(manifest: Manifest, signer: Signer) -> str:
@@ -111,7 +109,8 @@ def _read_ledger(file: zipfile.ZipFile, manifest: Manifest) -> tuple[LedgerEntry
             must(len(line) <= LONGEST_LINE, "An event is longer than any that a server writes.")
             entries.append(from_plain(LedgerEntry, read_json(line.decode())))
             must(len(entries) <= manifest.events, "It has more events than it says.")
-    must(entries and first_break(manifest.study, entries) is None, "Its chain of events is broken.")
+    broken = first_break(manifest.study, entries, earlier_names(entries))
+    must(entries and broken is None, "Its chain of events is broken.")
     whole = (len(entries), entries[-1].hash) == (manifest.events, manifest.head)
     must(whole, "Events are missing at its end.")
     return tuple(entries)

@@ -22,6 +22,7 @@ from app.domain.events import (
     CandidatesSwitched,
     CandidatesUploaded,
     FailedMeasurement,
+    ForkStarted,
     MeasurementsAbandoned,
     MeasurementsFailed,
     ObservationCorrected,
@@ -33,6 +34,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyForked,
     StudyImported,
     SuggestionSwapped,
 )
@@ -106,7 +108,7 @@ class _Story:
         self._check(entry, event)
         self._hashes.append(entry.hash)
 
-    def _check(self, entry: LedgerEntry, event: StudyEvent) -> None:  # noqa: PLR0912  (one branch per event)
+    def _check(self, entry: LedgerEntry, event: StudyEvent) -> None:  # noqa: PLR0912, PLR0915  (one branch per event)
         match event:
             case StudyCreated():
                 check_configuration(event.configuration)
@@ -114,6 +116,12 @@ class _Story:
             case StudyImported():
                 must(event.head == entry.previous, "it names another head than the one before it")
                 must(limits.is_line(event.server or "") and limits.is_line(event.exported_at or ""), "its texts")
+                must(event.study is None or limits.is_name(event.study), "no study can have this name")
+            case ForkStarted():
+                must(event.head == entry.previous, "it names another head than the one before it")
+                self._fork(event)
+            case StudyForked():
+                must(limits.is_name(event.fork) and 1 <= event.at < entry.seq, "nothing can have been forked so")
             case StudyChanged():
                 self._change(event)
             case StudyDeleted():
@@ -160,6 +168,13 @@ class _Story:
                 self._give_up(event.abandoned)
             case _:
                 assert_never(event)
+
+    def _fork(self, event: ForkStarted) -> None:
+        must(limits.is_name(event.study), "no study can have this name")
+        check_configuration(event.configuration)
+        self._state, self._configuration = StudyState.ACTIVE, event.configuration
+        for suggested in self._suggestions.values():
+            suggested.given_up = suggested.given_up or suggested.is_pending
 
     def _change(self, event: StudyChanged) -> None:
         check_configuration(event.configuration)

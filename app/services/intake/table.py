@@ -1,7 +1,7 @@
 """The candidate table: the value that every reader ends in, built from columns or fitted to a study's columns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isnan
 
 import numpy as np
@@ -34,6 +34,8 @@ class CandidateTable:
     warnings: tuple[Finding, ...]
     first_row: int
     """The row of the first candidate, as the uploader counts."""
+    fingerprints: Mapping[str, Array] = field(default_factory=dict)
+    """By the name of a column of molecules: (levels, counts)."""
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -35,6 +35,8 @@ class Upload:
     """For a .npy file: a text file with one key per line."""
     names: tuple[str, ...] | None = None
     """For a .npy file: the names of its columns."""
+    smiles: tuple[str, ...] = ()
+    """The columns that hold molecules."""
 
     @property
     def memory(self) -> int:

@@ -18,6 +18,7 @@ from app.domain.events import (
     CandidatesReserved,
     CandidatesSwitched,
     CandidatesUploaded,
+    ForkStarted,
     MeasurementsAbandoned,
     MeasurementsFailed,
     ObservationCorrected,
@@ -28,6 +29,7 @@ from app.domain.events import (
     StudyCreated,
     StudyDeleted,
     StudyEvent,
+    StudyForked,
     StudyImported,
     SuggestionSwapped,
 )
@@ -98,7 +100,12 @@ def _sentence(event: StudyEvent) -> str:  # noqa: PLR0911, PLR0912  (one per eve
         case StudyImported():
             signed = {"own": "signed by this server", "trusted": "signed by a trusted server"}
             origin = "not signed" if event.signature == "none" else f"signed by an unknown server, {event.server}"
-            return f"Study imported from an archive, {signed.get(event.signature, origin)}."
+            named = f" of {event.study}" if event.study else ""
+            return f"Study imported from an archive{named}, {signed.get(event.signature, origin)}."
+        case ForkStarted():
+            return f"Study forked from {event.study}; everything before this event happened there."
+        case StudyForked():
+            return f"Study {event.fork} forked from this one as it was after event {event.at}."
         case StudyChanged():
             return f"Settings changed; the study is {event.state}."
         case StudyDeleted():

@@ -9,7 +9,7 @@ from app.domain.audit import AuditAction
 from app.domain.events import digests_of
 from app.domain.ledger import first_break
 from app.domain.studies import Study
-from app.services.use_cases import studies
+from app.services.use_cases import forks, studies
 from app.storage import audit, blobs, ledger
 from app.storage import studies as study_rows
 from app.storage.derived import MOST_DIFFERENCES, Difference, recomputed
@@ -39,12 +39,14 @@ def verify(connection: Connection, actor: Actor, name: str) -> Verification:
     with recomputed(connection, study) as tables:
         differences = tables.differences(connection)
     differences += _damaged_arrays(connection, study)
+    differences += forks.broken_links(connection, study)
     return Verification(study.seq, None, study.head, tuple(differences[:MOST_DIFFERENCES]))
 
 
 def broken_at(connection: Connection, study: Study | LedgerRow) -> int | None:
     """The first event that is missing, altered or out of place."""
-    broken = first_break(study.name, ledger.read(connection, study.id))
+    earlier = ledger.names_before(connection, study.id)
+    broken = first_break(study.name, ledger.read(connection, study.id), earlier)
     last = ledger.last_seq(connection, study.id)
     if broken is None and last != study.seq:  # events are missing at the end, or there is one too many
         broken = min(last, study.seq) + 1

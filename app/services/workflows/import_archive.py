@@ -41,9 +41,15 @@ RenderStudy = Callable[[tuple[Study, bool]], Answer]
 
 
 def import_archive(
-    resources: Resources, tx: WriteTransactions, path: Path, answer: RenderStudy, *, accept_unverified: bool
+    resources: Resources,
+    tx: WriteTransactions,
+    path: Path,
+    answer: RenderStudy,
+    *,
+    accept_unverified: bool,
+    name: str | None = None,
 ) -> Answer:
-    """Import the study; the same archive again finds it."""
+    """Import the study, under another name if one is given; the same archive again finds it."""
     stored_answer = tx.stored_answer()
     if stored_answer is not None:
         return stored_answer
@@ -55,46 +61,47 @@ def import_archive(
             raise UnverifiedArchive
         limits = IntakeLimits(rows=settings.max_candidates, columns=settings.max_columns, cells=settings.max_cells)
         check_story(archive.entries, archive.arrays, limits)
-        return _store(resources, tx, archive, answer)
+        return _store(resources, tx, archive, name or archive.manifest.study, answer)
     except Impossible as error:
         raise _not_an_archive(str(error)) from error
     except _BROKEN as error:
         raise _not_an_archive("The file is not an archive of a study.") from error
 
 
-def _store(resources: Resources, tx: WriteTransactions, archive: Archive, answer: RenderStudy) -> Answer:
+def _store(resources: Resources, tx: WriteTransactions, archive: Archive, name: str, answer: RenderStudy) -> Answer:
     for _ in range(ATTEMPTS):
         for array in archive.arrays.values():
             blobs.store(resources.database, array)
         try:
-            return tx.write_once(_import, archive, answer=answer)
+            return tx.write_once(_import, archive, name, answer=answer)
         except blobs.DamagedBlob:  # the arrays were swept before the events named them
             continue
     raise Overloaded
 
 
-def _import(connection: Connection, actor: Actor, archive: Archive) -> tuple[Study, bool]:
+def _import(connection: Connection, actor: Actor, archive: Archive, name: str) -> tuple[Study, bool]:
     """The study, and whether it is new."""
     blobs.must_be_listed(connection, archive.arrays.keys())
     manifest = archive.manifest
     first = archive.entries[0]
-    study = study_rows.create(connection, manifest.study, archive.first_configuration, first.recorded_at)
+    study = study_rows.create(connection, name, archive.first_configuration, first.recorded_at)
     if study is None:
-        return _existing(connection, actor, archive), False
+        return _existing(connection, actor, archive, name), False
     for entry in archive.entries:
         study = ledger.add(connection, study, entry, entry.event())
-    brought = {"study": manifest.study, "server": manifest.server, "head": manifest.head}
+    brought = {"study": name, "server": manifest.server, "head": manifest.head}
     audit.append(connection, actor, AuditAction.STUDY_BROUGHT_IN, brought)
-    mark = StudyImported(manifest.head, archive.signature, manifest.server, manifest.exported_at)
+    renamed = manifest.study if name != manifest.study else None
+    mark = StudyImported(manifest.head, archive.signature, manifest.server, manifest.exported_at, renamed)
     study = ledger.append(connection, study, actor, mark)
     if actor.key.role is not Role.ADMIN:
         study = ledger.append(connection, study, actor, AccessGranted(actor.key.id))
     return study, True
 
 
-def _existing(connection: Connection, actor: Actor, archive: Archive) -> Study:
+def _existing(connection: Connection, actor: Actor, archive: Archive, name: str) -> Study:
     """The study that has exactly this history, by an earlier import or because it is where the archive came from."""
-    study = studies.find(connection, actor, archive.manifest.study)
+    study = studies.find(connection, actor, name)
     own = 2 if actor.key.role is not Role.ADMIN else 1  # events that an import adds
     same = ledger.hash_of(connection, study.id, archive.manifest.events) == archive.manifest.head
     untouched = study.seq == archive.manifest.events or (

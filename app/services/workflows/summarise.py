@@ -136,7 +136,7 @@ def progress(state: LedgerState) -> list[ProgressPoint]:
 
     With several objectives, this is about the first.
     """
-    state = _of_first(state)
+    state = state.of_first()
     numbers = np.flatnonzero(state.counted)
     if not len(numbers):
         return []
@@ -158,11 +158,6 @@ def progress(state: LedgerState) -> list[ProgressPoint]:
     ]
 
 
-def _of_first(state: LedgerState) -> LedgerState:
-    """The state of the first objective alone."""
-    return state if state.configuration.is_plain else state.of(state.configuration.objective)
-
-
 def _best_so_far(objective: Objective, values: Array) -> Array:
     if objective.direction is Direction.TARGET:
         utilities = utilities_of(objective, values)
@@ -180,7 +175,7 @@ def _prefix(study: Study, state: LedgerState) -> LedgerPrefix:
 
 def _best_observed(state: LedgerState) -> BestObserved | None:
     """The measured candidate whose values of the first objective are best on average."""
-    state = _of_first(state)
+    state = state.of_first()
     counted = state.counted
     if not counted.any():
         return None

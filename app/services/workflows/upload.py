@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
+from app.arrays import Array
 from app.domain.access import Actor
 from app.domain.candidates import BlockArrays, CandidateBlock
 from app.domain.errors import CandidatesExist, CandidatesInUse, Conflict, Finding, InvalidCandidates, Overloaded
@@ -12,6 +13,7 @@ from app.domain.events import CandidatesAdded, CandidatesUploaded
 from app.domain.studies import Study
 from app.modelling.engine_settings import check_features, model_warnings
 from app.services.intake.limits import IntakeLimits, check_size
+from app.services.intake.molecules import with_molecules
 from app.services.intake.table import CandidateTable
 from app.services.intake.uploads import Upload, read_table
 from app.services.resources import Resources
@@ -74,6 +76,9 @@ def append(
         if isinstance(study, Answer):
             return study
         table = read_table(body, _limits(resources), known=study.columns)
+        molecules = [column.name for column in study.columns if column.fingerprint is not None]
+        if molecules:
+            table = with_molecules(table, molecules, tx.read(_read_fingerprints, resources, study))
         stored_answer = tx.read_unless_answered(_refuse_clashes, resources, study, table)
         if stored_answer is not None:  # a repeat clashes only with its own first time
             return stored_answer
@@ -91,9 +96,15 @@ def append(
 def check(resources: Resources, body: Upload) -> CandidateTable:
     """Parse a list, with everything that is worth a warning; nothing is stored."""
     limits = _limits(resources)
-    table = read_table(body, limits)
+    table = with_molecules(read_table(body, limits), body.smiles)
     check_features(table.columns, len(table), len(table), limits.cells)
     return replace(table, warnings=(*table.warnings, *model_warnings(table.columns, table.numbers, table.codes)))
+
+
+def _read_fingerprints(connection: Connection, _actor: Actor, resources: Resources, study: Study) -> dict[str, Array]:
+    """The fingerprints of all molecules that the study has."""
+    *_, last = blocks(connection, study)
+    return {name: resources.arrays.load(connection, digest) for name, digest in last.arrays.fingerprints.items()}
 
 
 class _Outdated(Exception):
@@ -171,7 +182,7 @@ def _as_dry_run(answer: RenderReceipt) -> RenderReceipt:
 
 
 def _contents(table: CandidateTable) -> BlockContents:
-    return BlockContents(table.numbers, table.codes, table.keys, table.attributes)
+    return BlockContents(table.numbers, table.codes, table.keys, table.attributes, table.fingerprints)
 
 
 def _name_arrays(table: CandidateTable) -> BlockArrays:

@@ -11,6 +11,7 @@ from .._json import parse
 from .._request_bodies import Table, candidates_body, text_columns
 from .._sync_and_async import ConnectionT, sync_and_async
 from ..answers import Candidate, Receipt, Switched
+from ..display import Structure
 from .base import StudyBase
 
 PAGE_SIZE = 10_000
@@ -31,6 +32,7 @@ class Candidates(StudyBase[ConnectionT]):
         cost: str | None = None,
         duration: str | None = None,
         features: Sequence[str] = (),
+        smiles: Sequence[str] = (),
         replace: bool = False,
         dry_run: bool = False,
     ) -> Receipt:
@@ -40,16 +42,27 @@ class Candidates(StudyBase[ConnectionT]):
         with `keys` and `columns`. Or `parameters` describes a space that the server enumerates. `key` is the column of
         keys, `attributes` are columns that are kept but not modelled, `text` are columns to read as text. `cost` and
         `duration` are the columns that say what one measurement takes; they are modelled only if `features` names them.
+        `smiles` are columns of molecules, which are compared by their structures (the server needs its extra `chem`).
 
         >>> study.upload([{"key": "a", "heat": 20}, {"key": "b", "heat": 30}], replace=True, dry_run=True).added
         2
         """
         texts = list(dict.fromkeys([*text, *text_columns(data, key)]))
         params: dict[str, Any] = {"key": key, "attribute": list(attributes), "text": texts, "column": list(columns)}
-        params |= {"cost": cost, "duration": duration, "feature": list(features)}
+        params |= {"cost": cost, "duration": duration, "feature": list(features), "smiles": list(smiles)}
         if replace:
             params["replace"] = "true"
         return await self._send_candidates("PUT", candidates_body(data, keys, parameters, key), params, dry_run)
+
+    @sync_and_async
+    async def structure(
+        self, key: str, *, column: str | None = None, width: int = 250, height: int = 200
+    ) -> Structure | None:
+        """The structure of a candidate's molecule: a picture in a notebook. None if no column holds molecules."""
+        params = {"column": column, "width": width, "height": height}
+        path = f"{self._path}/structures/{quote(key, safe='')}"
+        answer = await self._connection.call("GET", path, params=params)
+        return Structure(key, answer.text) if answer.status_code == 200 else None
 
     @sync_and_async
     async def append(

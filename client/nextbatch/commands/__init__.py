@@ -22,6 +22,7 @@ STUDIES: dict[str, Callable[..., None]] = {
     "studies": studies.list_studies,
     "create": studies.create,
     "upload": studies.upload,
+    "fork": studies.fork,
     "status": studies.status,
     "watch": bench.watch,
 }

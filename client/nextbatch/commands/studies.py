@@ -51,6 +51,26 @@ def create(
         console.print(f"Study {study} is ready: {details.state}, {plural(details.candidates, 'candidate')}.")
 
 
+def fork(
+    study: StudyName,
+    name: Annotated[str, typer.Argument(help="The name of the new study.")],
+    at: Annotated[int | None, typer.Option(help="The last event to take over; by default the newest.", min=1)] = None,
+    settings: Annotated[Path | None, typer.Option(help="A JSON file with settings that differ.", exists=True)] = None,
+    url: Url = None,
+    key: KeyOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Begin another study as this one was, under other settings."""
+    given: dict[str, Any] = json.loads(settings.read_text()) if settings else {}
+    with open_study(study, url, key) as opened, spinner("Forking"):
+        details = opened.fork(name, at=at, **given).details
+    if as_json:
+        print_json(details)
+        return
+    taken_over = f" after event {details.forked_from.at}" if details.forked_from else ""
+    console.print(f"Study {name} is ready: it begins as {study} was{taken_over}.")
+
+
 def upload(
     study: StudyName,
     file: Annotated[Path, typer.Argument(help="CSV, .npy, Parquet, Arrow or JSON.", exists=True, dir_okay=False)],
@@ -63,6 +83,7 @@ def upload(
     feature: Annotated[
         list[str] | None, typer.Option(help="A cost or duration to model all the same; repeat for more.")
     ] = None,
+    smiles: Annotated[list[str] | None, typer.Option(help="A column of molecules in SMILES; repeat for more.")] = None,
     key_column: Annotated[str | None, typer.Option(help="The column with the candidates' keys.")] = None,
     append: Annotated[bool, typer.Option("--append", help="Add to the existing candidates.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
@@ -77,6 +98,7 @@ def upload(
         else:
             columns: dict[str, Any] = {"attributes": attribute or (), "text": text or (), "key": key_column}
             columns |= {"cost": cost, "duration": duration, "features": feature or ()}
+            columns["smiles"] = smiles or ()
             receipt = opened.upload(file, dry_run=dry_run, **columns)
     if as_json:
         print_json(receipt)

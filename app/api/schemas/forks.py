@@ -1,0 +1,30 @@
+"""Forks on the wire."""
+
+from pydantic import ConfigDict, Field
+
+from app.api.schemas.shape import Name, Reason, Request
+from app.api.schemas.studies import StudySettings, without_defaults
+
+
+class ForkSettings(StudySettings):
+    """What is left out is as it was in the other study."""
+
+    model_config = ConfigDict(json_schema_extra=without_defaults)
+
+
+class ForkRequest(Request):
+    """Which moment of the study to begin from, and what is to be different."""
+
+    name: Name = Field(description="Of the new study.", examples=["suzuki-cheap"])
+    at: int | None = Field(
+        default=None,
+        ge=1,
+        lt=2**31,
+        description="The last event of the ledger that the fork takes over; by default the newest.",
+    )
+    configuration: ForkSettings = Field(
+        default=ForkSettings(),
+        description="Settings that differ. Every objective must be among what was measured.",
+        examples=[{"objective": "cost", "direction": "minimize"}],
+    )
+    reason: Reason | None = Field(default=None, description="Kept in both ledgers.")
