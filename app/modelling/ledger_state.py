@@ -231,9 +231,10 @@ class _Folding:
         self._state = replace(self._state, **changes)  # type: ignore[arg-type]
 
     def _fork(self, configuration: Configuration) -> None:
-        """Nothing is pending, and the values of another quantity may come first."""
+        """Nothing is pending or reserved, and the values of another quantity may come first."""
         self._flush()
         self._pending.clear()
+        self._reserved.clear()
         known = {self._state.configuration.objective.name: self._state.values, **self._state.further}
         missing = np.full(len(self._state.values), np.nan)
         first, *others = [quantity.name for quantity in configuration.quantities]

@@ -118,13 +118,14 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
 
 
 def _fork(connection: Connection, study: Study, entry: LedgerEntry, event: ForkStarted) -> Study:
-    """Nobody may see it yet, and what is pending is the other study's: the bench reports it there."""
+    """Nobody may see it yet, and what is pending or reserved is the other study's: the bench reports it there."""
     studies.withdraw_all(connection, study)
     pending = batches.suggestions_in(connection, study, SuggestionState.PENDING)
     ids = [suggestion.id for suggestion in pending]
     batches.resolve(connection, study, ids, SuggestionState.ABANDONED)
     imports = (*study.imports, Import(entry.seq, study=event.study))
-    return replace(study, state=StudyState.ACTIVE, configuration=event.configuration, imports=imports)
+    started = replace(study, state=StudyState.ACTIVE, configuration=event.configuration)
+    return replace(started, imports=imports, reservations=())
 
 
 def _with_block(connection: Connection, study: Study, event: CandidatesUploaded | CandidatesAdded) -> Study:

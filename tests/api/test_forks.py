@@ -89,6 +89,23 @@ def test_what_is_pending_stays_with_the_study_that_was_forked(lab: Lab) -> None:
     assert fork.is_sound()
 
 
+def test_what_is_reserved_stays_with_the_study_that_was_forked(lab: Lab) -> None:
+    reserved = lab.begin().client.post(f"{lab.path}/reservations", json={"keys": ["DMF-20"], "worker": "bench-3"})
+    assert reserved.status_code == 200, reserved.text
+    fork = forked(lab)
+    assert fork.is_sound()
+    assert fork.client.get(f"{fork.path}/reservations").json()["reservations"] == []
+    assert len(lab.client.get(f"{lab.path}/reservations").json()["reservations"]) == 1
+    again = lab.client.post(f"{fork.path}/reservations", json={"keys": ["DMF-20"], "worker": "bench-4"})
+    assert again.status_code == 200, again.text
+    assert fork.is_sound()
+    archive = fork.client.get(f"{fork.path}/archive").content
+    taken = fork.client.post(
+        "/v1/archives", params={"name": "copy"}, content=archive, headers={"Content-Type": "application/zip"}
+    )
+    assert taken.status_code == 201, taken.text
+
+
 def test_an_archived_study_can_be_forked_and_the_fork_is_active(lab: Lab) -> None:
     lab.begin().work(1)
     lab.change(state="archived")

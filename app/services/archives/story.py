@@ -1,7 +1,7 @@
 """Whether the events of an archive can have happened: each is held to what the use cases would have allowed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from app.arrays import Array
@@ -9,7 +9,6 @@ from app.deadline import check_deadline
 from app.domain import limits
 from app.domain.batches import DraftSuggestion, SuggestionId
 from app.domain.candidates import Column
-from app.domain.codec import canonical, read_json
 from app.domain.errors import Refusal, StudyNotActive
 from app.domain.events import (
     AbandonedMeasurement,
@@ -40,12 +39,12 @@ from app.domain.events import (
 )
 from app.domain.ledger import LedgerEntry
 from app.domain.limits import MOST_MEASUREMENTS
-from app.domain.observations import Measured
 from app.domain.quantities import must_measure_the_same
 from app.domain.reservations import MOST_RESERVED
 from app.domain.studies import TRANSITIONS, Configuration, StudyState
 from app.modelling.engine_settings import check_configuration, check_features
 from app.services.archives.blocks import Impossible, check_block, check_columns, must
+from app.services.archives.entries import check_entry, check_values, extends
 from app.services.intake.limits import IntakeLimits
 
 
@@ -103,7 +102,7 @@ class _Story:
         self._reserved: dict[int, str] = {}  # candidate → worker
 
     def take(self, entry: LedgerEntry, event: StudyEvent) -> None:
-        _check_entry(entry)
+        check_entry(entry)
         must((self._state is None) == isinstance(event, StudyCreated), "a study is created once, and first")
         self._check(entry, event)
         self._hashes.append(entry.hash)
@@ -154,7 +153,7 @@ class _Story:
                 for reported in event.observations:
                     self._report(reported)
             case ObservationCorrected():
-                self._check_values(event.values)
+                check_values(event.values)
                 self._revise(entry, event.observation, event.version, retracted=False)
             case ObservationRetracted():
                 self._revise(entry, event.observation, event.version, retracted=True)
@@ -173,6 +172,7 @@ class _Story:
         must(limits.is_name(event.study), "no study can have this name")
         check_configuration(event.configuration)
         self._state, self._configuration = StudyState.ACTIVE, event.configuration
+        self._reserved.clear()
         for suggested in self._suggestions.values():
             suggested.given_up = suggested.given_up or suggested.is_pending
 
@@ -192,7 +192,7 @@ class _Story:
         check_columns(event.columns, self._most)
         must(event.block.first == self._rows, "its candidates do not follow those before")
         must(self._rows + event.block.rows <= self._most.rows, "it has too many candidates")
-        must(_extends(self._columns, event.columns), "its columns are not those of the study")
+        must(extends(self._columns, event.columns), "its columns are not those of the study")
         self._first_rows = self._first_rows or event.block.rows
         check_features(event.columns, self._first_rows, self._rows + event.block.rows, self._most.cells)
         keys = check_block(event.block, event.columns, self._arrays, self._most)
@@ -285,7 +285,7 @@ class _Story:
     def _report(self, reported: ReportedObservation) -> None:
         must(reported.observation == len(self._observations) + 1, "observations are numbered 1, 2, 3")
         self._check_candidate(reported.candidate)
-        self._check_values(reported.values)
+        check_values(reported.values)
         names = {quantity.name for quantity in self._configuration.quantities}
         must(not names.isdisjoint(reported.values), "it reports nothing that the study measures")
         must((reported.suggestion is None) == (reported.replicate is None), "it answers half a suggestion")
@@ -305,11 +305,6 @@ class _Story:
         must(limits.is_line(reported.measured_by or ""), "nobody has this name")
         must(limits.is_text(reported.note or ""), "its note is too long")
         must(reported.measured_at is None or limits.is_moment(reported.measured_at), "this is no moment")
-
-    def _check_values(self, values: Mapping[str, Measured]) -> None:
-        must(values and all(limits.is_line(name) for name in values), "it names no quantity")
-        errors = [measured.std for measured in values.values() if measured.std is not None]
-        must(all(error >= 0 for error in errors), "a standard error is negative")
 
     def _revise(self, entry: LedgerEntry, number: int, version: int, *, retracted: bool) -> None:
         must(1 <= number <= len(self._observations), "there is no such observation")
@@ -341,22 +336,3 @@ class _Story:
 
     def _must_not_be_archived(self) -> None:
         must(self._state is not StudyState.ARCHIVED, "the study is archived")
-
-
-def _check_entry(entry: LedgerEntry) -> None:
-    """Who, when and why, as the tables hold it and as this program writes it."""
-    must(limits.is_key_id(entry.actor), "its actor is not the id of a key")
-    must(limits.is_moment(entry.recorded_at), "it happened at no moment")
-    must(limits.is_line(entry.request_id, 1) and len(entry.request_id) <= 100, "its request has no id")
-    must(entry.reason is None or limits.is_reason(entry.reason), "this cannot be a reason")
-    must(canonical(read_json(entry.payload)) == entry.payload, "its text is not the canonical one")
-
-
-def _extends(before: Sequence[Column], after: Sequence[Column]) -> bool:
-    """Whether the columns are the same, apart from texts that were added to the levels."""
-    if not before:
-        return True
-    plain = [replace(column, levels=()) for column in before]
-    return plain == [replace(column, levels=()) for column in after] and all(
-        new.levels[: len(old.levels)] == old.levels for old, new in zip(before, after, strict=True)
-    )
