@@ -43,6 +43,8 @@ class Terms:
     """(A,) which candidates meet the conditions."""
     exclude: IndexArray | None = None
     """Candidates that must not be chosen."""
+    reserved: IndexArray | None = None
+    """Candidates that somebody will measure without a batch: never chosen, whatever the request says."""
     include: tuple[Inclusion, ...] = ()
     same: IndexArray | None = None
     """(A,) code of the value that all members of the batch must share."""
@@ -141,8 +143,9 @@ def best_measured(state: State) -> float:
 def _eligible(state: State, terms: Terms) -> BoolArray:
     """(A,) which candidates may be chosen at all."""
     eligible = state.available.copy() if terms.where is None else state.available & terms.where
-    if terms.exclude is not None:
-        eligible[terms.exclude] = False
+    for closed in (terms.exclude, terms.reserved):
+        if closed is not None:
+            eligible[closed] = False
     return eligible
 
 

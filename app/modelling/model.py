@@ -199,7 +199,7 @@ def _sums(observed: Observed, objective: ObjectiveTransform) -> tuple[Array, Arr
 def _with_pending(model: Model) -> Model:
     """The model with the pending measurements and the switched-off candidates of this moment.
 
-    A reserved candidate is pending, and may not be chosen.
+    A reserved candidate is pending. Asks leave it out (`Terms.reserved`); it may still be the recommended one.
     """
     ledger = model.ledger
     pending = np.zeros(ledger.rows, dtype=np.int64)
@@ -209,6 +209,5 @@ def _with_pending(model: Model) -> Model:
     available[list(ledger.unavailable)] = False
     for candidate in ledger.reserved:
         pending[candidate] += 1
-        available[candidate] = False
     state = model.state.replace(pending=pending, available=available)
     return Model(ledger, model.encoding, model.objective, state, model.fit)

@@ -97,8 +97,9 @@ def terms_of(
 ) -> Terms:
     """The terms of a request on the candidates that the study had after `ledger`."""
     is_limited = not (request.budget is request.time is ledger.configuration.budget is None)
+    reserved = np.array(sorted(ledger.reserved), dtype=np.int64) if ledger.reserved else None
     if not (request.where or request.include or request.exclude or request.composition or is_limited):
-        return NO_TERMS
+        return NO_TERMS if reserved is None else Terms(reserved=reserved)
     known = replace(study, columns=ledger.columns)
     candidates = CandidateSet(connection, resources.arrays, known, ledger.blocks)
     table = FilteredTable(candidates, ledger.columns, lambda: ledger)
@@ -106,6 +107,7 @@ def terms_of(
     terms = Terms(
         where=table.meeting(request.where, "/where") if request.where else None,
         exclude=np.array(request.exclude, dtype=np.int64) if request.exclude else None,
+        reserved=reserved,
         include=request.include,
         released=own_reservations(ledger, request),
         same=_same(candidates, ledger.columns, composition.same) if composition.same else None,
