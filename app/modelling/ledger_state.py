@@ -39,7 +39,7 @@ from app.domain.events import (
     SuggestionSwapped,
 )
 from app.domain.ledger import GENESIS, LedgerEntry
-from app.domain.observations import Outcome
+from app.domain.observations import Measured, Outcome
 from app.domain.studies import Configuration, Objective, StudyState
 
 STATE_BYTES = 8 * 1024  # of the smallest state: its configuration, columns and blocks
@@ -82,6 +82,8 @@ class LedgerState:
     """(n,) the current value of each observation: that of the first objective, NaN where it is missing."""
     further: Mapping[str, FloatArray] = field(default_factory=dict)
     """The values (n,) of every other quantity by its name; NaN where one is missing."""
+    errors: Mapping[str, FloatArray] = field(default_factory=dict)
+    """The standard errors (n,) of every quantity that has any, by its name; NaN where a value has none."""
     counted: BoolArray = field(default_factory=lambda: np.empty(0, dtype="|b1"))
     """(n,) whether the observation counts; a retracted one does not."""
     failed: Mapping[int, int] = field(default_factory=dict)
@@ -112,12 +114,19 @@ class LedgerState:
             candidates=self.candidates[:observations],
             values=self.values[:observations],
             further={name: values[:observations] for name, values in self.further.items()},
+            errors={name: errors[:observations] for name, errors in self.errors.items()},
             counted=self.counted[:observations],
         )
 
     def values_of(self, name: str) -> FloatArray:
         """(n,) the current values of a quantity; NaN where one is missing."""
         return self.values if name == self.configuration.objective.name else self.further[name]
+
+    @property
+    def own_errors(self) -> FloatArray:
+        """(n,) the standard errors of the first objective's values; NaN where a value has none."""
+        known = self.errors.get(self.configuration.objective.name)
+        return np.full(len(self.values), np.nan) if known is None else known
 
     def of(self, quantity: Objective) -> "LedgerState":
         """The state of a study of this quantity alone: observations without a value of it do not count."""
@@ -129,6 +138,7 @@ class LedgerState:
             configuration=self.configuration.of(quantity),
             values=values,
             further={},
+            errors={name: errors for name, errors in self.errors.items() if name == quantity.name},
             counted=self.counted & ~np.isnan(values),
         )
 
@@ -266,9 +276,19 @@ class _Folding:
             if name in outcome
         }
         self._change(counted=mask)
+        self._revise_errors(position, outcome)
         if revised:
             values = revised.pop(self._state.configuration.objective.name, self._state.values)
             self._change(values=values, further={**self._state.further, **revised})
+
+    def _revise_errors(self, position: int, outcome: Outcome) -> None:
+        """A corrected value has the standard error that came with it, or none."""
+        errors = dict(self._state.errors)
+        for name in self._names():
+            if name in outcome and (name in errors or outcome[name].std is not None):
+                before = errors.get(name, np.full(len(self._state.values), np.nan))
+                errors[name] = _with_value(before, position, _error(outcome[name]))
+        self._change(errors=errors)
 
     def _names(self) -> list[str]:
         return [quantity.name for quantity in self._state.configuration.quantities]
@@ -285,8 +305,23 @@ class _Folding:
             values=_appended(state.values, _reported(new, first)),
             further={name: _appended(state.further.get(name, none), _reported(new, name)) for name in others},
             counted=_appended(state.counted, np.ones(len(new), dtype="|b1")),
+            errors=self._appended_errors(),
         )
         self._new = []
+
+    def _appended_errors(self) -> Mapping[str, FloatArray]:
+        """The standard errors with those of the new observations; nothing for a quantity that never had one."""
+        errors = dict(self._state.errors)
+        none = np.full(len(self._state.values), np.nan)
+        for name in self._names():
+            new = np.array([_error(reported.values.get(name)) for reported in self._new], dtype="<f8")
+            if name in errors or not np.isnan(new).all():
+                errors[name] = _appended(errors.get(name, none), new)
+        return errors
+
+
+def _error(measured: Measured | None) -> float:
+    return np.nan if measured is None or measured.std is None else measured.std
 
 
 def _reported(observations: Sequence[ReportedObservation], name: str) -> FloatArray:

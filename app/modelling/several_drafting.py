@@ -93,7 +93,8 @@ def _limit(aiming: Aiming, gate: State) -> Array | None:
     limits = []
     for model in aiming.known.values():
         state = model.state.replace(counts=aiming.counts, pending=gate.pending)
-        observed = Observed(aiming.counts, model.observed.numbers, model.observed.values)
+        known = model.observed
+        observed = Observed(aiming.counts, known.numbers, known.values, known.errors)
         limit = choice_limit(model, state, observed)
         if limit is None:
             return None
