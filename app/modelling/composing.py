@@ -58,6 +58,8 @@ class Terms:
     """No more measurements with the same value than `most`."""
     allowances: tuple[Allowance, ...] = ()
     """What all measurements together may take."""
+    confirm: int | None = None
+    """Measure the best few until each has so many measurements, and nothing else."""
 
     @property
     def are_plain(self) -> bool:
@@ -105,7 +107,7 @@ def compose(
 ) -> Selection:
     """The batch under its terms; `promise` (A,) is the optimistic value of every candidate before the batch."""
     need = need or Need(ask.min_size)
-    state = state.replace(available=_eligible(state, terms))
+    state = state.replace(available=eligible_under(state, terms))
     if terms.released:
         state = expect(state, terms.released, -1)
     if terms.are_plain:
@@ -140,7 +142,7 @@ def best_measured(state: State) -> float:
     return float(state.mean[state.measured].max()) if len(state.measured) else 0.0
 
 
-def _eligible(state: State, terms: Terms) -> BoolArray:
+def eligible_under(state: State, terms: Terms) -> BoolArray:
     """(A,) which candidates may be chosen at all."""
     eligible = state.available.copy() if terms.where is None else state.available & terms.where
     for closed in (terms.exclude, terms.reserved):

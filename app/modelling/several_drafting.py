@@ -39,6 +39,7 @@ def draft_batch(model: StudyModel, size: BatchSize, terms: Terms = NO_TERMS) -> 
         return _draft_several(model, size, terms)
     ledger = model.ledger
     learns = ledger.failed and ledger.configuration.failures and ledger.configuration.theory is None
+    learns = learns and terms.confirm is None
     if learns and model.observed.size and ledger.configuration.algorithm not in MODEL_FREE:
         return _draft_several(SeveralModels(ledger, {ledger.configuration.objective.name: model}), size, terms)
     return draft(model, size, terms)
