@@ -70,6 +70,7 @@ class AskRequest:
     composition: Composition | None = None
     budget: float | None = None  # what the measurements may cost in all
     time: float | None = None  # how long they may take in all
+    confirm: int | None = None  # how often each of the best few is to be measured, before one is recommended
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ MOST_NAMED = 10_000  # candidates in one request
 MOST_TERMS = 20  # columns in each part of a composition
 MOST_REPEATS = 1_000_000
 MOST_OVERDUE_HOURS = 1_000_000
+MOST_CONFIRMED = 100  # measurements of each candidate that is confirmed
 MOST_SETTINGS_OF_COLUMNS = 10_000
 SEEDS = 2**63
 
@@ -82,6 +83,7 @@ def is_request(request: AskRequest) -> bool:
         is_name(request.worker)
         and all(1 <= size <= MOST_MEASUREMENTS for size in sizes)
         and all(0 <= most <= MOST_EXPENSE for most in allowances)
+        and (request.confirm is None or 2 <= request.confirm <= MOST_CONFIRMED)
     )
 
 
@@ -112,6 +114,10 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     noise = configuration.noise
     yield "noise", isinstance(noise, str) or 0 < noise <= MOST_NOISE, "Write auto, none or a positive number."
     yield "overdue_hours", hours is None or 0 < hours <= MOST_OVERDUE_HOURS, "Write a positive number of hours."
+    confirm = configuration.confirm
+    yield "confirm", confirm is None or 2 <= confirm <= MOST_CONFIRMED, f"Write a number from 2 to {MOST_CONFIRMED}."
+    can_confirm = configuration.is_plain and configuration.theory is None
+    yield "confirm", confirm is None or can_confirm, "Only studies with one objective and without `theory` confirm."
     budget, unit = configuration.budget, configuration.cost_unit
     yield "budget", budget is None or 0 <= budget <= MOST_EXPENSE, "Write 0 or a positive number."
     yield "cost_unit", unit is None or is_line(unit), f"Write one line of at most {LINE_LENGTH} characters."

@@ -142,6 +142,7 @@ class Configuration(ModelSettings):
     failures: Literal["learn"] | None = None  # whether failures tell where nothing can be measured
     budget: float | None = None  # what all measurements together may cost; asks stay within what is left of it
     cost_unit: str | None = None
+    confirm: int | None = None  # how often each of the best few is measured before the study ends
 
     @property
     def objective(self) -> Objective:

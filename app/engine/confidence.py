@@ -71,11 +71,11 @@ def information_bound(state: State) -> float:
     K = K̃ + (K − K̃) with K̃ = ZᵀZ of the measurements, both positive semidefinite, so
     log det(I + K/λ) ≤ log det(I + K̃/λ) + tr(K − K̃)/λ.
     """
-    return max(0.0, float(_log_determinant(state) + state.counts @ state.residual / state.settings.lam))
+    return max(0.0, float(_log_determinant(state) + state.precision @ state.residual / state.settings.lam))
 
 
 def _sharp(state: State) -> float:
-    s, unseen = state.settings, state.counts * state.residual
+    s, unseen = state.settings, state.precision * state.residual
     unseen[state.S] = 0.0  # the rounding errors of what the dictionary sees
     unseen = unseen[unseen > 0]
     T = float(unseen.sum())

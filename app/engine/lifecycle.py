@@ -43,12 +43,19 @@ def start(X: ArrayLike, settings: EngineSettings) -> State:
 
 
 @np.errstate(all="ignore")
-def start_from(X: ArrayLike, settings: EngineSettings, counts: ArrayLike, sums: ArrayLike, step: int = 0) -> State:
+def start_from(
+    X: ArrayLike,
+    settings: EngineSettings,
+    counts: ArrayLike,
+    sums: ArrayLike,
+    step: int = 0,
+    weights: FloatArray | None = None,
+) -> State:
     """Historical data: counts (A,) measurements of each candidate, and the sums (A,) of their values.
 
     `step` addresses the draw of the dictionary. The running sum of Theorem 2 begins with `information_bound`.
     """
-    return revise(start(X, settings).replace(step=step), counts, sums)
+    return revise(start(X, settings).replace(step=step), counts, sums, weights)
 
 
 @np.errstate(all="ignore")
@@ -61,6 +68,8 @@ def measure(
     `state`.
     """
     rescues = Rescues()
+    if state.weights is not None:
+        raise ValueError("measurements with weights are taken in by `revise`")
     new = _grouped(state, np.asarray(numbers), np.asarray(values, dtype=float), np.asarray(repeats), rescues)
     if len(new.numbers) == 0:
         return state
@@ -75,8 +84,11 @@ def measure(
 
 
 @np.errstate(all="ignore")
-def revise(state: State, counts: ArrayLike, sums: ArrayLike) -> State:
-    """Other counts and sums than before (a correction, a retraction): all from scratch, with a new dictionary."""
+def revise(state: State, counts: ArrayLike, sums: ArrayLike, weights: FloatArray | None = None) -> State:
+    """Other counts and sums than before (a correction, a retraction): all from scratch, with a new dictionary.
+
+    With `weights` (A,), the measurements of a candidate count as so many, and `sums` are weighted alike.
+    """
     rescues = Rescues()
     new_counts = np.array(counts, dtype=np.int64)
     new_sums = clip_extremes(np.array(sums, dtype=float), "values clipped", rescues)
@@ -88,6 +100,7 @@ def revise(state: State, counts: ArrayLike, sums: ArrayLike) -> State:
         counts=new_counts,
         sums=np.where(new_counts > 0, new_sums, 0.0),
         latest=np.where(new_counts > 0, latest, 0),
+        weights=weights,
     )
     state = from_scratch(state, dictionary_for_history(state, rescues), rescues).with_rescues(rescues)
     return state.replace(information=information_bound(state), step=now)
@@ -113,6 +126,7 @@ def add_candidates(state: State, X: ArrayLike) -> State:
         pending=np.concatenate((state.pending, none)),
         available=np.concatenate((state.available, np.ones(len(extra), dtype=bool))),
         latest=np.concatenate((state.latest, none)),
+        weights=None if state.weights is None else np.concatenate((state.weights, none.astype(float))),
     )
     return sweep.append(longer, extra, rescues).with_rescues(rescues)
 

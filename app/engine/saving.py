@@ -34,7 +34,8 @@ def save(state: State) -> dict[str, Any]:
     arrays = {name: getattr(state, name) for name in ARRAYS}
     scalars = {name: getattr(state, name) for name in SCALARS}
     plain = {"settings": state.settings.describe(), "rescues": dict(state.rescues)}
-    return {"format": FORMAT, **plain, **scalars, **arrays, "Z": state.Z}
+    weights = {} if state.weights is None else {"weights": state.weights}
+    return {"format": FORMAT, **plain, **scalars, **arrays, **weights, "Z": state.Z}
 
 
 def load(saved: dict[str, Any], X: FloatArray) -> State:
@@ -46,6 +47,7 @@ def load(saved: dict[str, Any], X: FloatArray) -> State:
         raise ValueError(f"{len(X)} rows of features for a state of {Z.shape[1]} candidates")
     arrays: dict[str, Any] = {name: np.array(saved[name]) for name in ARRAYS}
     scalars: dict[str, Any] = {name: saved[name] for name in SCALARS}
+    weights = saved.get("weights")
     rows, fresh = Rows.empty(len(X)).reserve(len(Z))
     fresh[:] = Z
     return State(
@@ -53,6 +55,7 @@ def load(saved: dict[str, Any], X: FloatArray) -> State:
         X=np.ascontiguousarray(X, dtype=float),
         rows=rows,
         rescues=dict(saved["rescues"]),
+        weights=None if weights is None else np.array(weights),
         **arrays,
         **scalars,
     )

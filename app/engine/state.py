@@ -102,6 +102,14 @@ class State:
     updates: int = 0
     """Incremental updates since the last computation from scratch."""
     rescues: dict[str, int] = field(default_factory=dict)
+    weights: FloatArray | None = None
+    """(A,) how much its measurements count, if not by their number: less where they have standard errors of their own.
+    `sums` are weighted alike."""
+
+    @property
+    def precision(self) -> FloatArray | IndexArray:
+        """(A,) the weights of the measurements; by default their counts."""
+        return self.counts if self.weights is None else self.weights
 
     @property
     def Z(self) -> FloatArray:  # noqa: N802
@@ -126,7 +134,7 @@ class State:
     @property
     def leverage_sum(self) -> float:
         """Σ_i counts_i leverage(x_i): tr K(K + λI)⁻¹, the effective dimension, if S holds all measured candidates."""
-        return float(self.counts @ self.leverage)
+        return float(self.precision @ self.leverage)
 
     def V_inverse(self, B: FloatArray) -> FloatArray:  # noqa: N802
         """V⁻¹ B for B (m,) or (m, n)."""

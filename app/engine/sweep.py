@@ -65,7 +65,7 @@ def moments(state: State, S: IndexArray, L_inv: FloatArray, rescues: Rescues) ->
     for block in _blocks(len(measured), len(S)):
         i = measured[block]
         Z_i = _triangular_product(L_inv, kernel_rows(state, S, state.X[i], rescues))
-        G += (Z_i * state.counts[i]) @ Z_i.T
+        G += (Z_i * state.precision[i]) @ Z_i.T
         w += Z_i @ state.sums[i]
     return G, w
 
@@ -122,7 +122,7 @@ def moments_with(state: State, added: Addition, G: FloatArray, w: FloatArray) ->
         i = measured[block]
         Z_i = embedding_of(state, i)
         z_D = added.rows(i, added.Z_D.T @ Z_i)
-        weighted = z_D * state.counts[i]
+        weighted = z_D * state.precision[i]
         grown[m:, :m] += weighted @ Z_i.T
         grown[m:, m:] += weighted @ z_D.T
         sums[m:] += z_D @ state.sums[i]

@@ -60,6 +60,12 @@ class Allowance:
         return fits
 
 
+def affordable(allowance: Allowance, picks: IndexArray) -> int:
+    """How many of the picks, in their order, fit the allowance."""
+    most = allowance.left(np.zeros(0, dtype=np.int64))
+    return int(np.searchsorted(np.cumsum(allowance.amounts[picks]), most, side="right"))
+
+
 def efforts(allowances: Sequence[Allowance], size: int) -> FloatArray:
     """(A,) what a measurement of each candidate takes of everything that is limited."""
     shares = [

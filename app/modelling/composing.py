@@ -43,6 +43,8 @@ class Terms:
     """(A,) which candidates meet the conditions."""
     exclude: IndexArray | None = None
     """Candidates that must not be chosen."""
+    reserved: IndexArray | None = None
+    """Candidates that somebody will measure without a batch: never chosen, whatever the request says."""
     include: tuple[Inclusion, ...] = ()
     same: IndexArray | None = None
     """(A,) code of the value that all members of the batch must share."""
@@ -56,6 +58,8 @@ class Terms:
     """No more measurements with the same value than `most`."""
     allowances: tuple[Allowance, ...] = ()
     """What all measurements together may take."""
+    confirm: int | None = None
+    """Measure the best few until each has so many measurements, and nothing else."""
 
     @property
     def are_plain(self) -> bool:
@@ -103,7 +107,7 @@ def compose(
 ) -> Selection:
     """The batch under its terms; `promise` (A,) is the optimistic value of every candidate before the batch."""
     need = need or Need(ask.min_size)
-    state = state.replace(available=_eligible(state, terms))
+    state = state.replace(available=eligible_under(state, terms))
     if terms.released:
         state = expect(state, terms.released, -1)
     if terms.are_plain:
@@ -138,11 +142,12 @@ def best_measured(state: State) -> float:
     return float(state.mean[state.measured].max()) if len(state.measured) else 0.0
 
 
-def _eligible(state: State, terms: Terms) -> BoolArray:
+def eligible_under(state: State, terms: Terms) -> BoolArray:
     """(A,) which candidates may be chosen at all."""
     eligible = state.available.copy() if terms.where is None else state.available & terms.where
-    if terms.exclude is not None:
-        eligible[terms.exclude] = False
+    for closed in (terms.exclude, terms.reserved):
+        if closed is not None:
+            eligible[closed] = False
     return eligible
 
 

@@ -29,9 +29,11 @@ from app.engine.auto import (
     is_noisy,
     limits_for,
     next_batch,
+    to_confirm,
 )
 from app.engine.several import Aim, Aims, QuantityPosterior, choose_for
-from app.modelling.composing import NO_TERMS, Need, Terms, best_measured, compose, must_be_met
+from app.modelling.allowances import affordable
+from app.modelling.composing import NO_TERMS, Need, Terms, best_measured, compose, eligible_under, must_be_met
 from app.modelling.engine_settings import auto_options
 from app.modelling.explaining import Explainer, Occasion
 from app.modelling.model import BEYOND_THE_SCALE, DEFAULT_ALGORITHM, Model
@@ -46,13 +48,15 @@ HIGHEST = Aims((Aim(0),), origin=np.zeros(1), scale=np.ones(1))
 def draft(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
     """The next batch: a pure function of the model, the size and the terms, apart from the seconds it took."""
     started = perf_counter()
-    sized = choose_batch(model, size, terms)
+    sized = choose_batch(model, size, terms) if terms.confirm is None else _confirmation(model, size, terms)
     batch = sized.selection
     if not len(batch.picks):
         raise CandidatesExhausted
     predictor = Predictor(model)
     explainer = Explainer(model, predictor, batch.alpha)
     occasions = occasions_of(batch)
+    if terms.confirm is not None:
+        occasions = dict.fromkeys(batch.numbers.tolist(), "confirmed")
     suggestions = tuple(
         DraftSuggestion(int(candidate), int(replicates), explainer.explain(int(candidate), occasions.get(candidate)))
         for candidate, replicates in zip(batch.numbers.tolist(), batch.repeats, strict=True)
@@ -60,7 +64,7 @@ def draft(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
     record = replace(
         _record(model, predictor, batch),
         size_words=_size_words(model, sized, size, terms),
-        prices=_prices(model, batch, terms),
+        prices=_prices(model, batch, terms) if terms.confirm is None else {},
     )
     return Draft(suggestions, record, Computation(build(), perf_counter() - started))
 
@@ -69,6 +73,19 @@ def choose_batch(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> Size
     """The choices of the next batch under its terms, and what they promise."""
     choose = partial(_choose_under, model, size)
     return must_be_met(choose, terms, size, lambda sized: len(sized.selection.picks))
+
+
+def _confirmation(model: Model, size: BatchSize, terms: Terms) -> SizedSelection:
+    """The best few again, as far as the allowances reach; nothing if they have been measured often enough."""
+    if model.fit is None or terms.confirm is None:
+        raise CandidatesExhausted
+    among = np.flatnonzero(eligible_under(model.state, terms))
+    options = auto_options(model.ledger.configuration)
+    picks = to_confirm(model.state, model.fit, model.observed, options, among, terms.confirm)[: size.most]
+    for allowance in terms.allowances:
+        picks = picks[: affordable(allowance, picks)]
+    batch = Selection(picks, "size", model.state.mean[picks], alpha=_alpha(model), remeasured=len(picks))
+    return SizedSelection(batch, np.ones(len(picks)))
 
 
 def default_size(configuration: Configuration) -> BatchSize:
@@ -181,8 +198,9 @@ def _size_words(model: Model, sized: SizedSelection, size: BatchSize, terms: Ter
     if batch.ended == "exhausted":
         limited = " within what the batch may take" if terms.allowances else ""
         return f"{measurements}: no other candidate may be chosen{limited}."
-    if size.least == size.most:
-        return f"{measurements}, as asked for."
+    if terms.confirm is not None or size.least == size.most:
+        confirmed = " of the best candidates, to be sure of the recommendation."
+        return measurements + (", as asked for." if terms.confirm is None else confirmed)
     if not model.observed.size:
         return f"{measurements}, spread over the whole list."
     last = f"the last promises {sized.shares[-1]:.0%} of what the first does"

@@ -20,7 +20,7 @@ FIRST_BATCH = Explanation(
     "Part of the first batch, which is spread over the whole list so that there is something to learn from.",
     exploration=1.0,
 )
-Occasion = Literal["requested", "wide start", "noise probe", "remeasured"]
+Occasion = Literal["requested", "wide start", "noise probe", "remeasured", "confirmed"]
 """Why a candidate was chosen if the model did not choose it."""
 
 OCCASIONS: dict[Occasion, str] = {
@@ -28,6 +28,7 @@ OCCASIONS: dict[Occasion, str] = {
     "wide start": "To begin widely: nothing has been measured in this part of the list.",
     "noise probe": "Measured once more, to learn by how much a repeated measurement differs.",
     "remeasured": "Measured once more: results are noisy, and a surer value of it is worth more than a new candidate.",
+    "confirmed": "Measured again before one of the best is recommended, to be sure of it.",
 }
 REQUESTED = Explanation(OCCASIONS["requested"], exploration=0.0)
 

@@ -5,14 +5,14 @@ moment and checking an archive all rest on it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import assert_never
 
 import numpy as np
 
-from app.arrays import Array, BoolArray, CodeArray, FloatArray
+from app.arrays import BoolArray, CodeArray, FloatArray
 from app.domain.batches import SuggestionId
 from app.domain.candidates import CandidateBlock, Column
 from app.domain.events import (
@@ -43,6 +43,7 @@ from app.domain.events import (
 from app.domain.ledger import GENESIS, LedgerEntry
 from app.domain.observations import Outcome
 from app.domain.studies import Configuration, Objective, StudyState
+from app.modelling.observed_arrays import appended, reported_values, standard_error, with_value
 
 STATE_BYTES = 8 * 1024  # of the smallest state: its configuration, columns and blocks
 ITEM_BYTES = 250  # of a pending suggestion with its place in a dictionary
@@ -84,6 +85,8 @@ class LedgerState:
     """(n,) the current value of each observation: that of the first objective, NaN where it is missing."""
     further: Mapping[str, FloatArray] = field(default_factory=dict)
     """The values (n,) of every other quantity by its name; NaN where one is missing."""
+    errors: Mapping[str, FloatArray] = field(default_factory=dict)
+    """The standard errors (n,) of every quantity that has any, by its name; NaN where a value has none."""
     counted: BoolArray = field(default_factory=lambda: np.empty(0, dtype="|b1"))
     """(n,) whether the observation counts; a retracted one does not."""
     failed: Mapping[int, int] = field(default_factory=dict)
@@ -114,6 +117,7 @@ class LedgerState:
             candidates=self.candidates[:observations],
             values=self.values[:observations],
             further={name: values[:observations] for name, values in self.further.items()},
+            errors={name: errors[:observations] for name, errors in self.errors.items()},
             counted=self.counted[:observations],
         )
 
@@ -127,6 +131,12 @@ class LedgerState:
             return self
         return self.of(self.configuration.objective)
 
+    @property
+    def own_errors(self) -> FloatArray:
+        """(n,) the standard errors of the first objective's values; NaN where a value has none."""
+        known = self.errors.get(self.configuration.objective.name)
+        return np.full(len(self.values), np.nan) if known is None else known
+
     def of(self, quantity: Objective) -> "LedgerState":
         """The state of a study of this quantity alone: observations without a value of it do not count."""
         values = self.values if quantity.name == self.configuration.objective.name else self.further.get(quantity.name)
@@ -137,6 +147,7 @@ class LedgerState:
             configuration=self.configuration.of(quantity),
             values=values,
             further={},
+            errors={name: errors for name, errors in self.errors.items() if name == quantity.name},
             counted=self.counted & ~np.isnan(values),
         )
 
@@ -283,14 +294,24 @@ class _Folding:
         mask, position = self._state.counted.copy(), observation - 1
         mask[position] = counted
         revised = {
-            name: _with_value(self._state.values_of(name), position, outcome[name].value)
+            name: with_value(self._state.values_of(name), position, outcome[name].value)
             for name in self._names()
             if name in outcome
         }
         self._change(counted=mask)
+        self._revise_errors(position, outcome)
         if revised:
             values = revised.pop(self._state.configuration.objective.name, self._state.values)
             self._change(values=values, further={**self._state.further, **revised})
+
+    def _revise_errors(self, position: int, outcome: Outcome) -> None:
+        """A corrected value has the standard error that came with it, or none."""
+        errors = dict(self._state.errors)
+        for name in self._names():
+            if name in outcome and (name in errors or outcome[name].std is not None):
+                before = errors.get(name, np.full(len(self._state.values), np.nan))
+                errors[name] = with_value(before, position, standard_error(outcome[name]))
+        self._change(errors=errors)
 
     def _names(self) -> list[str]:
         """The quantities, and those that only the study measured which this one is a fork of."""
@@ -305,25 +326,20 @@ class _Folding:
         first, *others = self._names()
         none = np.full(len(state.values), np.nan)
         self._change(
-            candidates=_appended(state.candidates, np.array([reported.candidate for reported in new], dtype="<i4")),
-            values=_appended(state.values, _reported(new, first)),
-            further={name: _appended(state.further.get(name, none), _reported(new, name)) for name in others},
-            counted=_appended(state.counted, np.ones(len(new), dtype="|b1")),
+            candidates=appended(state.candidates, np.array([reported.candidate for reported in new], dtype="<i4")),
+            values=appended(state.values, reported_values(new, first)),
+            further={name: appended(state.further.get(name, none), reported_values(new, name)) for name in others},
+            counted=appended(state.counted, np.ones(len(new), dtype="|b1")),
+            errors=self._appended_errors(),
         )
         self._new = []
 
-
-def _reported(observations: Sequence[ReportedObservation], name: str) -> FloatArray:
-    """(n,) the reported values of a quantity; NaN where one is missing."""
-    found = (reported.values.get(name) for reported in observations)
-    return np.array([np.nan if measured is None else measured.value for measured in found], dtype="<f8")
-
-
-def _with_value(values: FloatArray, position: int, value: float) -> FloatArray:
-    changed = values.copy()
-    changed[position] = value
-    return changed
-
-
-def _appended(array: Array, more: Array) -> Array:
-    return np.concatenate((array, more))
+    def _appended_errors(self) -> Mapping[str, FloatArray]:
+        """The standard errors with those of the new observations; nothing for a quantity that never had one."""
+        errors = dict(self._state.errors)
+        none = np.full(len(self._state.values), np.nan)
+        for name in self._names():
+            new = np.array([standard_error(reported.values.get(name)) for reported in self._new], dtype="<f8")
+            if name in errors or not np.isnan(new).all():
+                errors[name] = appended(errors.get(name, none), new)
+        return errors

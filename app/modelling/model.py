@@ -34,6 +34,8 @@ from app.engine.auto import (
     needs_refit,
     settings_for,
     state_for,
+    sums_for,
+    weights_for,
 )
 from app.engine.kernels import Gaussian
 from app.modelling.engine_settings import auto_options, direction_of, feature_column, theory_settings
@@ -62,8 +64,9 @@ class Model:
 
     @cached_property
     def observed(self) -> Observed:
-        counted = self.ledger.counted
-        return Observed.of(self.ledger.rows, self.ledger.candidates[counted], self.ledger.values[counted])
+        ledger, counted = self.ledger, self.ledger.counted
+        errors = ledger.own_errors[counted] if ledger.errors and ledger.configuration.theory is None else None
+        return Observed.of(ledger.rows, ledger.candidates[counted], ledger.values[counted], errors)
 
     def to_user(self, values: ArrayLike) -> Array:
         """Values in model units as the user's, within the limits of the objective."""
@@ -175,7 +178,8 @@ def _begin(model: Model, fitted: FittedModel, step: int) -> State:
         return state_for(X, fitted, model.observed, options, configuration.seed, step)
     requested = settings_for(fitted, options, configuration.seed, len(X))
     settings = algorithm_named(configuration.algorithm).settings(requested)
-    return start_from(X, settings, *_sums(model.observed, fitted.objective), step=step)
+    weights = weights_for(fitted, model.observed)
+    return start_from(X, settings, *sums_for(fitted, model.observed), step=step, weights=weights)
 
 
 def _still_fits(previous: FittedModel, before: LedgerState, model: Model) -> bool:
@@ -186,7 +190,11 @@ def _with_results(base: Model, model: Model) -> Model:
     """The posterior with the results since `base`; computed from scratch if an earlier result has changed."""
     ledger, state, known = model.ledger, model.state, len(base.ledger.values)
     new = ledger.counted[known:]
-    if _altered(base.ledger, ledger):
+    if base.fit is not None and (model.observed.errors is not None or state.weights is not None):
+        weights = weights_for(base.fit, model.observed)
+        if new.any() or _altered(base.ledger, ledger):
+            state = revise(state, *sums_for(base.fit, model.observed), weights)
+    elif _altered(base.ledger, ledger):
         state = revise(state, *_sums(model.observed, base.objective))
     elif new.any():
         values = base.objective.to_model(ledger.values[known:][new])
@@ -196,9 +204,12 @@ def _with_results(base: Model, model: Model) -> Model:
 
 def _altered(before: LedgerState, now: LedgerState) -> bool:
     known = len(before.values)
-    return not (
+    same_values = (
         np.array_equal(before.counted, now.counted[:known]) and before.values.tobytes() == now.values[:known].tobytes()
     )
+    if not (before.errors or now.errors):
+        return not same_values
+    return not (same_values and np.array_equal(before.own_errors, now.own_errors[:known], equal_nan=True))
 
 
 def _sums(observed: Observed, objective: ObjectiveTransform) -> tuple[Array, Array]:
@@ -208,7 +219,7 @@ def _sums(observed: Observed, objective: ObjectiveTransform) -> tuple[Array, Arr
 def _with_pending(model: Model) -> Model:
     """The model with the pending measurements and the switched-off candidates of this moment.
 
-    A reserved candidate is pending, and may not be chosen.
+    A reserved candidate is pending. Asks leave it out (`Terms.reserved`); it may still be the recommended one.
     """
     ledger = model.ledger
     pending = np.zeros(ledger.rows, dtype=np.int64)
@@ -218,6 +229,5 @@ def _with_pending(model: Model) -> Model:
     available[list(ledger.unavailable)] = False
     for candidate in ledger.reserved:
         pending[candidate] += 1
-        available[candidate] = False
     state = model.state.replace(pending=pending, available=available)
     return Model(ledger, model.encoding, model.objective, state, model.fit)

@@ -45,6 +45,12 @@ class _SavedFailures:
 
 
 @dataclass(frozen=True)
+class _SavedReservation:
+    candidate: int
+    worker: str
+
+
+@dataclass(frozen=True)
 class _SavedLedger:
     """A ledger state without its arrays."""
 
@@ -58,6 +64,8 @@ class _SavedLedger:
     pending: tuple[_SavedPending, ...] = ()
     bases: tuple[Basis, ...] = ()
     failed: tuple[_SavedFailures, ...] = ()
+    failed_tries: tuple[_SavedFailures, ...] = ()
+    reserved: tuple[_SavedReservation, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,8 @@ def save_model(model: Model) -> SavedModel:
         "ledger values": model.ledger.values,
         "ledger counted": model.ledger.counted,
     }
+    if model.ledger.errors:
+        observations["ledger errors"] = model.ledger.own_errors
     return SavedModel(to_plain(plain), arrays | observations, model.state.X, Z)
 
 
@@ -116,8 +126,14 @@ def _save_ledger(state: LedgerState) -> _SavedLedger:
             for suggestion, pending in state.pending.items()
         ),
         bases=state.bases,
-        failed=tuple(_SavedFailures(candidate, times) for candidate, times in state.failed.items()),
+        failed=_save_failures(state.failed),
+        failed_tries=_save_failures(state.failed_tries),
+        reserved=tuple(_SavedReservation(candidate, worker) for candidate, worker in state.reserved.items()),
     )
+
+
+def _save_failures(failed: Mapping[int, int]) -> tuple[_SavedFailures, ...]:
+    return tuple(_SavedFailures(candidate, times) for candidate, times in failed.items())
 
 
 def _load_ledger(saved: _SavedLedger, arrays: Mapping[str, Array]) -> LedgerState:
@@ -135,7 +151,10 @@ def _load_ledger(saved: _SavedLedger, arrays: Mapping[str, Array]) -> LedgerStat
         },
         bases=saved.bases,
         failed={failures.candidate: failures.times for failures in saved.failed},
+        failed_tries={failures.candidate: failures.times for failures in saved.failed_tries},
+        reserved={reservation.candidate: reservation.worker for reservation in saved.reserved},
         candidates=arrays["ledger candidates"],
         values=arrays["ledger values"],
         counted=arrays["ledger counted"],
+        errors={saved.configuration.objective.name: arrays["ledger errors"]} if "ledger errors" in arrays else {},
     )

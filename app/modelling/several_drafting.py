@@ -39,6 +39,7 @@ def draft_batch(model: StudyModel, size: BatchSize, terms: Terms = NO_TERMS) -> 
         return _draft_several(model, size, terms)
     ledger = model.ledger
     learns = ledger.failed and ledger.configuration.failures and ledger.configuration.theory is None
+    learns = learns and terms.confirm is None
     if learns and model.observed.size and ledger.configuration.algorithm not in MODEL_FREE:
         return _draft_several(SeveralModels(ledger, {ledger.configuration.objective.name: model}), size, terms)
     return draft(model, size, terms)
@@ -93,7 +94,8 @@ def _limit(aiming: Aiming, gate: State) -> Array | None:
     limits = []
     for model in aiming.known.values():
         state = model.state.replace(counts=aiming.counts, pending=gate.pending)
-        observed = Observed(aiming.counts, model.observed.numbers, model.observed.values)
+        known = model.observed
+        observed = Observed(aiming.counts, known.numbers, known.values, known.errors)
         limit = choice_limit(model, state, observed)
         if limit is None:
             return None

@@ -65,6 +65,7 @@ class Changes(TypedDict, total=False):
     overdue_hours: float | None
     budget: float | None
     cost_unit: str | None
+    confirm: int | None
 
 
 class Settings(Changes, total=False):

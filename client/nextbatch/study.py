@@ -205,6 +205,7 @@ class Study(
         try:
             return await self._ask(worker, max_size=max_size)
         except Conflict as refused:
-            if refused.code in _NOTHING_LEFT_TO_ASK:
+            is_spent = refused.facts.get("term") == "study_budget"
+            if refused.code in _NOTHING_LEFT_TO_ASK or is_spent:
                 return None
             raise

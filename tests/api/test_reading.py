@@ -28,6 +28,7 @@ def test_a_summary_is_what_the_observations_say(lab: Lab) -> None:
         "observations": len(standing),
         "batches": 3,
         "pending": 2,
+        "reserved": 0,
     }
     assert summary["best_observed"]["key"] == best
     assert summary["best_observed"]["mean"] == pytest.approx(means[best])

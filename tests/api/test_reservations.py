@@ -152,3 +152,12 @@ def test_a_study_with_reservations_moves_in_an_archive(lab: Lab) -> None:
     lab.client.delete(lab.path)
     renamed = lab.client.post("/v1/archives", content=archive, headers={"Content-Type": "application/zip"})
     assert renamed.json()["code"] == "study-deleted"  # its events can have happened; only its name is taken
+
+
+@on_sqlite
+def test_a_reserved_candidate_may_be_the_recommended_one(lab: Lab) -> None:
+    lab.begin(noise=0.1)
+    for key in ("DMF-20", "DMF-40", "DMF-60"):
+        lab.report(candidate=key, value=float(key[-2:]))
+    reserve(lab, "DMF-60")
+    assert lab.get("certificate")["certificate"]["key"] == "DMF-60"

@@ -51,3 +51,10 @@ def test_costs_budgets_and_what_was_spent(client: Any) -> None:
     batch.report({suggestion.key: 0.5 for suggestion in batch})
     spending = study.summary().spending
     assert str(spending) == f"{batch.details.cost:g} of 20 EUR, 0 committed, {spending.left:g} left"
+
+
+def test_a_run_ends_when_the_budget_of_the_study_is_used_up(client: Any) -> None:
+    study = client.create_study(f"spent-{uuid4().hex[:8]}", budget=3)
+    study.upload([{"key": f"P{n}", "x": float(n), "price": 1.0} for n in range(9)], cost="price")
+    summary = study.run(lambda suggestion: suggestion["x"], budget=9)
+    assert (summary.counts.observations, summary.spending.left) == (3, 0.0)

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from app.domain.batches import SuggestionId
 from app.domain.codec import canonical, from_plain, to_plain
 from app.domain.events import (
+    CandidateReference,
+    CandidatesReserved,
     FailedMeasurement,
     MeasurementsFailed,
     ObservationCorrected,
@@ -125,3 +127,37 @@ def test_a_state_is_never_changed_by_what_follows() -> None:
     assert (first.values.tolist(), later.values.tolist()) == ([2.0], [9.0])
     assert np.array_equal(first.counted, later.counted)
     assert first.pending == later.pending
+
+
+WITH_ERRORS: list[StudyEvent] = [
+    StudyCreated(Configuration(objectives=(Objective("yield"), Objective("price")))),
+    ObservationsReported((ReportedObservation(1, 3, {"yield": Measured(2.0)}),)),
+    ObservationsReported((ReportedObservation(2, 4, {"yield": Measured(7.0, std=0.5), "price": Measured(1.0)}),)),
+    ObservationCorrected(1, 2, {"yield": Measured(5.0, std=0.25), "price": Measured(2.0, std=0.1)}),
+    ObservationCorrected(2, 2, {"yield": Measured(6.0)}),
+]
+
+
+@pytest.mark.parametrize("cut", range(len(WITH_ERRORS) + 1))
+def test_a_value_has_the_standard_error_that_came_with_it(cut: int) -> None:
+    entries = ledger_of(WITH_ERRORS)
+    state = fold(fold(LedgerState(), entries[:cut]), entries[cut:])
+    errors = {name: np.nan_to_num(errors, nan=-1.0).tolist() for name, errors in state.errors.items()}
+    assert errors == {"yield": [0.25, -1.0], "price": [0.1, -1.0]}
+    assert state.of(Objective("price")).own_errors[0] == 0.1
+    assert np.isnan(state.until(0).own_errors).all()
+
+
+def test_reservations_and_failed_tries_come_back_from_a_saved_state() -> None:
+    state = folded(
+        CandidatesReserved((CandidateReference(7, "A8"), CandidateReference(8, "A9")), "bench-2"),
+        MeasurementsFailed((FailedMeasurement(8, "A9", "broke", retry=True),)),
+    )
+    assert (state.reserved, state.failed_tries) == ({7: "bench-2"}, {8: 1})
+    arrays = {
+        "ledger candidates": state.candidates,
+        "ledger values": state.values,
+        "ledger counted": state.counted,
+    }
+    loaded = _load_ledger(_save_ledger(state), arrays)
+    assert (loaded.reserved, loaded.failed_tries) == (state.reserved, state.failed_tries)

@@ -12,6 +12,7 @@ from app.domain.clock import stamp
 from app.domain.errors import Finding, Invalid
 from app.domain.limits import (
     MOST_CONDITIONS,
+    MOST_CONFIRMED,
     MOST_EXPENSE,
     MOST_MEASUREMENTS,
     MOST_NOISE,
@@ -170,6 +171,9 @@ class ChangeableSettings(Request):
     overdue_hours: Hours | None = Field(default=None, description="When a suggestion counts as overdue.")
     budget: Annotated[float, Field(ge=0, le=MOST_EXPENSE)] | None = Field(
         default=None, description="What all measurements together may cost; asks stay within what is left of it."
+    )
+    confirm: int | None = Field(
+        default=None, ge=2, le=MOST_CONFIRMED, description="Measure the best few so often before the study ends."
     )
     cost_unit: Line | None = Field(default=None, description="Unit of the costs.", examples=["EUR"])
 

@@ -15,14 +15,14 @@ engine for the rest.
     batch = next_batch(choose, state, observed, options, ask, cells, seed)
 
 Notation as in `app.engine`; values in model units are standardised, and higher is better. Reading order: columns,
-encoding, warnings; objective, observed; priors, kernel_forms, evidence, fitting; options, space_filling, replication,
-acquisition, batch_size, recommendation, predictive, outlook,
-diagnostics.
+encoding, warnings; objective, error_bars, observed; priors, kernel_forms, evidence, fitting; options, space_filling,
+replication, acquisition, batch_size, recommendation, confirmation, predictive, outlook, diagnostics.
 """
 
-from app.engine.auto.acquisition import alpha_for, next_batch, settings_for, state_for, sums_for
+from app.engine.auto.acquisition import alpha_for, next_batch, settings_for, state_for, sums_for, weights_for
 from app.engine.auto.batch_size import BENCH, SizedSelection, choose_worthwhile
 from app.engine.auto.columns import FeatureColumn, Layout, LevelCodes, Override, Scaling
+from app.engine.auto.confirmation import to_confirm
 from app.engine.auto.diagnostics import LeaveOneOut, importances, leave_one_out, predictive_at
 from app.engine.auto.encoding import Encoding, learn_encoding, most_levels
 from app.engine.auto.fitting import FittedModel, fit, needs_refit
@@ -80,4 +80,6 @@ __all__ = [
     "still_possible",
     "sums_for",
     "table_warnings",
+    "to_confirm",
+    "weights_for",
 ]

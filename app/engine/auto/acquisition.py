@@ -4,8 +4,9 @@ import math
 
 from app.arrays import FloatArray, IndexArray
 from app.engine.ask import Ask, Choose, Selection
+from app.engine.auto.error_bars import weights_of
 from app.engine.auto.fitting import FittedModel
-from app.engine.auto.observed import Observed
+from app.engine.auto.observed import Observed, error_variances
 from app.engine.auto.options import AutoOptions
 from app.engine.auto.replication import repeat_for
 from app.engine.auto.space_filling import choose_after, fill_cells_then_choose
@@ -37,12 +38,23 @@ def state_for(
     X: FloatArray, fit: FittedModel, observed: Observed, options: AutoOptions, seed: int, step: int = 1
 ) -> State:
     """The engine's state for all measurements so far."""
-    return start_from(X, settings_for(fit, options, seed, len(X)), *sums_for(fit, observed), step)
+    settings = settings_for(fit, options, seed, len(X))
+    return start_from(X, settings, *sums_for(fit, observed), step, weights_for(fit, observed))
 
 
 def sums_for(fit: FittedModel, observed: Observed) -> tuple[IndexArray, FloatArray]:
-    """counts and sums (A,) in model units, for `start_from`."""
-    return observed.counts, observed.sums(fit.objective.to_model(observed.values))
+    """counts and sums (A,) in model units, for `start_from`; the sums are weighted as `weights_for` says."""
+    values = fit.objective.to_model(observed.values)
+    if observed.errors is not None:
+        values = values * weights_of(fit.lam, error_variances(observed, fit.objective))
+    return observed.counts, observed.sums(values)
+
+
+def weights_for(fit: FittedModel, observed: Observed) -> FloatArray | None:
+    """(A,) how many measurements without a standard error those of each candidate count as; None if none has one."""
+    if observed.errors is None:
+        return None
+    return observed.sums(weights_of(fit.lam, error_variances(observed, fit.objective)))
 
 
 def alpha_for(fit: FittedModel, options: AutoOptions) -> float:

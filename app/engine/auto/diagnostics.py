@@ -46,23 +46,24 @@ class LeaveOneOut:
 def leave_one_out(X: FloatArray, fit: FittedModel, observed: Observed) -> LeaveOneOut | None:
     """None with fewer than FEWEST measured candidates: there is nothing to predict one from."""
     y = grouped(X, observed, fit.objective)
-    n = len(y.means)
+    means = y.means_at(fit.lam)
+    n = len(means)
     if n < FEWEST:
         return None
     C = fit.kernel.matrix(y.X, y.X)
-    C.flat[:: n + 1] += fit.lam / y.counts + NUGGET
+    C.flat[:: n + 1] += y.noise_of_means(fit.lam) + NUGGET
     C_inv = np.linalg.inv(C)
     weights = C_inv.sum(axis=1)
     Q = C_inv - np.outer(weights, weights) / weights.sum()
     precision = np.maximum(Q.diagonal(), 1e-300)
-    Qy = Q @ y.means
+    Qy = Q @ means
     residual = Qy / precision
-    without = np.maximum(float(y.means @ Qy) - Qy * residual, 0.0)
+    without = np.maximum(float(means @ Qy) - Qy * residual, 0.0)
     amplitude = (without + PRIOR_WEIGHT) / (n - 2 + PRIOR_WEIGHT)
     numbers = np.flatnonzero(observed.counts)
     if len(numbers) > MOST_DISTINCT:
         numbers = numbers[np.linspace(0, len(numbers) - 1, MOST_DISTINCT).astype(np.int64)]
-    return LeaveOneOut(numbers, y.means, y.means - residual, np.sqrt(amplitude / precision))
+    return LeaveOneOut(numbers, means, means - residual, np.sqrt(amplitude / precision))
 
 
 def importances(state: State, groups: list[IndexArray], seed: int) -> FloatArray:

@@ -7,7 +7,8 @@ Repeats enter through distinct points i with counts c_i and means ȳ_i; SS is th
     log p = −½ (ȳ − μ1)ᵀa − ½ log|C| − ½ Σ_i (c_i − 1) log λ − SS/(2λ) + constant
     ∂ log p = Σ_ij W_ij ∂C_ij,  W = ½(aaᵀ − C⁻¹)
 
-μ is at its optimum, so it adds nothing to the gradient.
+μ is at its optimum, so it adds nothing to the gradient. Measurements with standard errors of their own have other
+averages and other noise (`error_bars`).
 """
 
 from dataclasses import dataclass
@@ -37,8 +38,8 @@ class Evidence:
 
 def evidence(K: FloatArray, pull_back: PullBack, lam: float, y: Grouped) -> Evidence | None:
     """The evidence for K (n, n) and λ; None where C is not positive definite."""
-    C = K.copy()
-    C.flat[:: len(C) + 1] += lam / y.counts + NUGGET
+    C, means = K.copy(), y.means_at(lam)
+    C.flat[:: len(C) + 1] += y.noise_of_means(lam) + NUGGET
     L, failed = lapack.dpotrf(C, lower=1, clean=1)
     if failed:
         return None
@@ -46,11 +47,16 @@ def evidence(K: FloatArray, pull_back: PullBack, lam: float, y: Grouped) -> Evid
     C_inv = C_inv + C_inv.T
     C_inv.flat[:: len(C) + 1] /= 2
     weights = C_inv.sum(axis=1)
-    mu = float(weights @ y.means / weights.sum())
-    a = C_inv @ (y.means - mu)
-    extra = float(y.counts.sum()) - len(y.counts)
-    log_p = -0.5 * float((y.means - mu) @ a) - float(np.log(L.diagonal()).sum())
-    log_p -= 0.5 * (extra * np.log(lam) + y.within / lam)
+    mu = float(weights @ means / weights.sum())
+    a = C_inv @ (means - mu)
+    log_p = -0.5 * float((means - mu) @ a) - float(np.log(L.diagonal()).sum())
     W = 0.5 * (np.outer(a, a) - C_inv)
-    by_noise = float(W.diagonal() @ (lam / y.counts)) - 0.5 * (extra - y.within / lam)
+    if y.singles is not None:
+        P = 1 / y.noise_of_means(lam)
+        log_p += y.singles.log_p(lam, P, means)
+        by_noise = y.singles.by_log_noise(lam, P, means, a, C_inv)
+    else:
+        extra = float(y.counts.sum()) - len(y.counts)
+        log_p -= 0.5 * (extra * np.log(lam) + y.within / lam)
+        by_noise = float(W.diagonal() @ (lam / y.counts)) - 0.5 * (extra - y.within / lam)
     return Evidence(float(log_p), mu, a, C_inv, np.append(pull_back(W), by_noise))

@@ -23,8 +23,9 @@ from scipy.special import stdtrit
 
 from app.arrays import FloatArray
 from app.engine import sweep
+from app.engine.auto.error_bars import weights_of
 from app.engine.auto.fitting import FittedModel
-from app.engine.auto.observed import Observed
+from app.engine.auto.observed import Observed, error_variances
 from app.engine.state import State
 
 PRIOR_WEIGHT = 2.0
@@ -66,14 +67,15 @@ class StudentT:
 def integrated(state: State, fit: FittedModel, observed: Observed) -> StudentT:
     """The Student t of every candidate, after at least one measurement."""
     lam, measured = state.settings.lam, state.measured
-    c = state.counts[measured].astype(float)
+    c = state.precision[measured].astype(float)
     h = 1 - sweep.combination(state, state.V_inverse(sweep.embedding_of(state, measured) @ c))
     average = state.sums[measured] / c
     b = max(float(c @ h[measured]) / lam, SMALLEST)
     a = c * (average - state.mean[measured]) / lam
     delta = float(a.sum()) / b
     values = fit.objective.to_model(observed.values)
-    within = max(0.0, float(values @ values) - float(c @ average**2))
+    weighted = values if observed.errors is None else values * weights_of(lam, error_variances(observed, fit.objective))
+    within = max(0.0, float(weighted @ values) - float(c @ average**2))
     Q = max(0.0, float(average @ a) - b * delta**2 + within / lam)
     degrees = observed.size - 1 + PRIOR_WEIGHT
     return StudentT(

@@ -10,7 +10,7 @@ takes both: the average of c measurements, shrunk towards the model's mean as if
 import numpy as np
 
 from app.arrays import FloatArray, IndexArray
-from app.engine.auto.acquisition import sums_for
+from app.engine.auto.acquisition import sums_for, weights_for
 from app.engine.auto.fitting import FittedModel
 from app.engine.auto.observed import Observed
 from app.engine.state import State
@@ -36,5 +36,9 @@ def estimates(state: State, fit: FittedModel, observed: Observed, noisy: bool) -
     """(A,) the value of every measured candidate in model units, for the recommendation; the model's mean elsewhere."""
     counts, sums = sums_for(fit, observed)
     weight = MODEL_COUNTS_AS if noisy else 0.0
-    shrunk = (sums + weight * state.mean) / np.maximum(counts + weight, 1)
+    weights = weights_for(fit, observed)
+    if weights is None:
+        shrunk = (sums + weight * state.mean) / np.maximum(counts + weight, 1)
+    else:
+        shrunk = (sums + weight * state.mean) / np.where(counts > 0, weights + weight, 1.0)
     return np.where(counts > 0, shrunk, state.mean)

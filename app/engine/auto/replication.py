@@ -39,11 +39,14 @@ LEAST_TAU = 1e-300
 
 
 def is_noisy(observed: Observed, options: AutoOptions) -> bool:
-    """What the user says; else whether repeats differ. Until something was repeated, nothing is worth repeating."""
+    """What the user says; else whether repeats differ or values have standard errors. Until something was repeated,
+    nothing is worth repeating."""
     if options.noise is not None:
         return True
     if options.noisy is not None:
         return options.noisy
+    if observed.errors is not None:
+        return True
     return observed.repeats_differ() is True
 
 

@@ -76,6 +76,8 @@ def requested(
 
 def size_of(configuration: Configuration, request: AskRequest) -> BatchSize:
     """The requested size within the study's own limits; a plate is filled."""
+    if request.confirm is not None:
+        return BatchSize(1, configuration.max_batch)
     wells = request.composition.wells if request.composition else None
     if wells is not None and wells > configuration.max_batch:
         message = f"The study's `max_batch` is {configuration.max_batch}. Raise it, or use fewer wells."
@@ -97,8 +99,12 @@ def terms_of(
 ) -> Terms:
     """The terms of a request on the candidates that the study had after `ledger`."""
     is_limited = not (request.budget is request.time is ledger.configuration.budget is None)
+    reserved = np.array(sorted(ledger.reserved), dtype=np.int64) if ledger.reserved else None
+    if request.confirm is not None:
+        terms = terms_of(connection, resources, study, ledger, replace(request, confirm=None))
+        return confirming(terms, request.confirm)
     if not (request.where or request.include or request.exclude or request.composition or is_limited):
-        return NO_TERMS
+        return NO_TERMS if reserved is None else Terms(reserved=reserved)
     known = replace(study, columns=ledger.columns)
     candidates = CandidateSet(connection, resources.arrays, known, ledger.blocks)
     table = FilteredTable(candidates, ledger.columns, lambda: ledger)
@@ -106,6 +112,7 @@ def terms_of(
     terms = Terms(
         where=table.meeting(request.where, "/where") if request.where else None,
         exclude=np.array(request.exclude, dtype=np.int64) if request.exclude else None,
+        reserved=reserved,
         include=request.include,
         released=own_reservations(ledger, request),
         same=_same(candidates, ledger.columns, composition.same) if composition.same else None,
@@ -117,6 +124,11 @@ def terms_of(
         raise _refusal("where", "No candidate meets these conditions. Widen them.", "/where")
     _refuse_contradictions(terms)
     return terms
+
+
+def confirming(terms: Terms, times: int) -> Terms:
+    """The terms of a final batch: only the best few, wherever the request allows them."""
+    return replace(terms, confirm=times, include=(), released=(), same=None, at_most=(), per=())
 
 
 def _existing(candidates: CandidateSet, key: str, pointer: str) -> int:

@@ -21,7 +21,7 @@ from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
 from app.services.use_cases.ask_terms import AskForm
 from app.services.use_cases.batches import BatchDetails, details
-from app.services.workflows.ask_basis import AskBasis, read_basis_unless_open, refuse_if_finished
+from app.services.workflows.ask_basis import AskBasis, compute, read_basis_unless_open
 from app.services.workflows.preview import must_be_as_previewed
 from app.storage import batches, ledger
 from app.storage.candidate_set import unavailable
@@ -54,8 +54,7 @@ def _run(resources: Resources, tx: WriteTransactions, name: str, form: AskForm, 
             basis = tx.read(read_basis_unless_open, resources, name, form)
             if basis is None:
                 return tx.write_once(_read_open_batch, resources, name, form.worker, answer=answer)
-            draft = resources.compute.compute_batch(basis.prefix, basis.size, basis.terms)
-            refuse_if_finished(basis, draft.record.regret_bound)
+            basis, draft = compute(resources, basis)
             if form.confirm is not None:
                 tx.read(must_be_as_previewed, name, form.confirm, basis, draft)
             reach("computed")

@@ -1,19 +1,19 @@
 """What a batch is computed from: the ledger up to now, the request, and the terms that follow from both."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
 from app.compute.ledger_states import LedgerPrefix
 from app.domain.access import Actor
-from app.domain.batches import AskRequest, BatchSize
+from app.domain.batches import AskRequest, BatchSize, Draft
 from app.domain.clock import now
-from app.domain.errors import StudyFinished
+from app.domain.errors import CandidatesExhausted, StudyFinished
 from app.domain.studies import Configuration, Study
 from app.modelling.composing import Terms
 from app.services.resources import Resources
 from app.services.use_cases import studies
-from app.services.use_cases.ask_terms import AskForm, requested, size_of, terms_of
+from app.services.use_cases.ask_terms import AskForm, confirming, requested, size_of, terms_of
 from app.storage import batches
 
 
@@ -49,6 +49,8 @@ def basis_of(connection: Connection, resources: Resources, study: Study, form: A
     study.must_be_active()
     state = resources.ledger_states.read(connection, study.id, study.seq)
     request = requested(connection, resources, study, state.configuration, form)
+    if state.configuration.stop.reason(state.observations, now()) is not None:
+        request = replace(request, confirm=state.configuration.confirm)
     basis = AskBasis(
         prefix=LedgerPrefix(study.id, state.seq, state.head),
         number=len(state.bases) + 1,
@@ -59,12 +61,40 @@ def basis_of(connection: Connection, resources: Resources, study: Study, form: A
         size=size_of(state.configuration, request),
         terms=terms_of(connection, resources, study, state, request),
     )
-    refuse_if_finished(basis)
+    rule = _rule_met(basis)
+    if rule is not None and basis.request.confirm is None:
+        raise StudyFinished(rule=rule)
     return basis
 
 
-def refuse_if_finished(basis: AskBasis, regret_bound: float | None = None) -> None:
-    """Stop asking when the study's stop rule is met. The bound on the regret is known only after computing."""
-    rule = basis.configuration.stop.reason(basis.observations, now(), regret_bound)
-    if rule is not None:
+def compute(resources: Resources, basis: AskBasis) -> tuple[AskBasis, Draft]:
+    """The batch, and what it was computed from: if the study is finished, the best few are confirmed first.
+
+    The bound on the regret is known only after computing.
+    """
+    rule = _rule_met(basis)
+    if basis.request.confirm is None:
+        draft = resources.compute.compute_batch(basis.prefix, basis.size, basis.terms)
+        rule = _rule_met(basis, draft.record.regret_bound)
+        if rule is None:
+            return basis, draft
+        basis = _confirming(basis, rule)
+    try:
+        return basis, resources.compute.compute_batch(basis.prefix, basis.size, basis.terms)
+    except CandidatesExhausted:  # the best few have been measured often enough
+        raise StudyFinished(rule=rule) from None
+
+
+def _confirming(basis: AskBasis, rule: str) -> AskBasis:
+    """What the final batch is computed from; refused if the study does not ask for one."""
+    times = basis.configuration.confirm
+    if times is None:
         raise StudyFinished(rule=rule)
+    request = replace(basis.request, confirm=times)
+    size = size_of(basis.configuration, request)
+    return replace(basis, request=request, size=size, terms=confirming(basis.terms, times))
+
+
+def _rule_met(basis: AskBasis, regret_bound: float | None = None) -> str | None:
+    """The stop rule that is met, if any."""
+    return basis.configuration.stop.reason(basis.observations, now(), regret_bound)

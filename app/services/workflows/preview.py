@@ -27,7 +27,7 @@ from app.services.transactions import Answer, ReadTransactions
 from app.services.use_cases import studies
 from app.services.use_cases.ask_terms import AskForm
 from app.services.use_cases.batches import Bench, with_candidates
-from app.services.workflows.ask_basis import AskBasis, read_basis
+from app.services.workflows.ask_basis import AskBasis, compute, read_basis
 from app.storage import ledger
 
 MOST_CHANGES = 1_000  # that are counted since a preview
@@ -78,7 +78,7 @@ def must_be_as_previewed(
 
 def _run(resources: Resources, tx: ReadTransactions, name: str, form: AskForm, answer: RenderPreview) -> Answer:
     basis = tx.read(read_basis, resources, name, form)
-    draft = resources.compute.compute_batch(basis.prefix, basis.size, basis.terms)
+    basis, draft = compute(resources, basis)
     return answer(tx.read(_previewed, resources, name, basis, draft))
 
 

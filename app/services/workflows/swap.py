@@ -78,6 +78,7 @@ def terms_of_swap(terms: Terms, old: int, replicates: int, present: tuple[int, .
     excluded = () if terms.exclude is None else tuple(int(number) for number in terms.exclude)
     return replace(
         terms,
+        confirm=None,
         allowances=tuple(_for_one_more(allowance, old, replicates, present) for allowance in terms.allowances),
         include=(),
         exclude=_numbers((*excluded, old, *present)),

@@ -1,0 +1,32 @@
+"""What was observed, as arrays: one number per observation, NaN where there is none."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.arrays import Array, FloatArray
+from app.domain.events import ReportedObservation
+from app.domain.observations import Measured
+
+
+def standard_error(measured: Measured | None) -> float:
+    """The standard error of a value; NaN if it has none."""
+    return np.nan if measured is None or measured.std is None else measured.std
+
+
+def reported_values(observations: Sequence[ReportedObservation], name: str) -> FloatArray:
+    """(n,) the reported values of a quantity; NaN where one is missing."""
+    found = (reported.values.get(name) for reported in observations)
+    return np.array([np.nan if measured is None else measured.value for measured in found], dtype="<f8")
+
+
+def with_value(values: FloatArray, position: int, value: float) -> FloatArray:
+    """The values with another one at a position."""
+    changed = values.copy()
+    changed[position] = value
+    return changed
+
+
+def appended(array: Array, more: Array) -> Array:
+    """An array, and more at its end."""
+    return np.concatenate((array, more))
