@@ -1,7 +1,6 @@
-"""Durable results a second, one by one and in bulk, against the least any durable store needs: a commit each."""
+"""Durable results a second, one by one and in bulk, beside a commit each of the raw driver; and polls of a summary."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -11,49 +10,73 @@ import httpx
 import psycopg
 
 from app.storage.dialects import sqlite_driver
-from benchmarks.asking import Figures, client_of
+from benchmarks.asking import client_of
+from benchmarks.reporters import LIST, Figures, polls, reports
+from benchmarks.storing import PEERS, rate_of
 from tests import postgres
-from tests.server import running
+from tests.server import Server, running
 
-POSTS, THREADS, BULK = 300, 8, 100_000
-LIST = "key,t\n" + "".join(f"K{n},{n}\n" for n in range(1_000))
+COMMITS, BULK, SECONDS = 300, 100_000, 5.0
+CLIENTS, WORKERS = (1, 8, 32), (1, 2)
+POLLERS = 200
 
 
-def reporting(folder: Path) -> dict[str, Figures]:
+def reporting(folder: Path, seconds: float = SECONDS) -> dict[str, Figures]:
     with postgres.running_server() as server:
-        address = postgres.create_database(server, "reports")
         raw = postgres.create_database(server, "raw")
+        ours = {workers: postgres.create_database(server, f"reports{workers}") for workers in WORKERS}
         return {
-            "results a second, SQLite": _rates(folder / "sqlite", None, lambda: _raw_sqlite(folder)),
-            "results a second, PostgreSQL": _rates(folder / "postgresql", address, lambda: _raw_postgresql(raw)),
+            **_database("SQLite", folder / "sqlite", dict.fromkeys(WORKERS), lambda: _raw_sqlite(folder), seconds),
+            **_peers(folder, seconds),
+            **_database("PostgreSQL", folder / "postgresql", ours, lambda: _raw_postgresql(raw), seconds),
         }
 
 
-def _rates(folder: Path, address: str | None, raw: Callable[[], float]) -> Figures:
-    with running(folder, address) as server, client_of(server) as client:
-        client.put("/studies/s", json={}).raise_for_status()
+def _database(
+    name: str, folder: Path, addresses: Mapping[int, str | None], raw: Callable[[], float], seconds: float
+) -> dict[str, Figures]:
+    """Single reports by rising numbers of clients and workers, each beside the raw driver at that moment; then bulk."""
+    figures: dict[str, Figures] = {}
+    for workers in WORKERS:
+        with _begun(folder / str(workers), addresses[workers], workers) as (server, client):
+            for clients in CLIENTS:
+                measured, commits = reports(server, "s", clients, seconds), raw()
+                beside = {"commits of the raw driver": commits, "of the raw driver": measured["a second"] / commits}
+                figures[f"reports, {name}, {workers} workers, {clients} clients"] = {**measured, **beside}
+            if workers == 1:
+                figures |= {f"{what}, {name}": part for what, part in _others(server, client, seconds).items()}
+    return figures
+
+
+def _others(server: Server, client: httpx.Client, seconds: float) -> dict[str, Figures]:
+    path = "/v1/studies/s/summary"
+    etag = client.get("/studies/s/summary").raise_for_status().headers["ETag"]
+    lines = [{"candidate": f"K{n % 1000}", "value": n / 3} for n in range(BULK)]
+    return {
+        f"summary, {POLLERS} pollers, 304": polls(server, path, etag, POLLERS, seconds),
+        f"summary, {POLLERS} pollers, 200": polls(server, path, None, POLLERS, seconds),
+        f"{BULK} results in one call": {"a second": _rate(BULK, lambda: _report_all(client, lines))},
+    }
+
+
+def _report_all(client: httpx.Client, lines: list[dict[str, Any]]) -> None:
+    client.post("/studies/s/observations", json={"observations": lines}).raise_for_status()
+
+
+def _peers(folder: Path, seconds: float) -> dict[str, Figures]:
+    rates = {peer: rate_of(peer, folder, seconds) for peer in PEERS}
+    return {f"results stored, {peer}, SQLite": {"a second": rate} for peer, rate in rates.items() if rate is not None}
+
+
+@contextmanager
+def _begun(folder: Path, address: str | None, workers: int) -> Iterator[tuple[Server, httpx.Client]]:
+    """A server with a study, and a client of it."""
+    settings = {"NEXTBATCH_MAX_REQUESTS_PER_SECOND": "0"}
+    with running(folder, address, workers, **settings) as server, client_of(server) as client:
+        client.put("/studies/s", json={"repeats": "allowed"}).raise_for_status()
         headers = {"Content-Type": "text/csv"}
         client.put("/studies/s/candidates", content=LIST, headers=headers).raise_for_status()
-
-        def post(number: int) -> httpx.Response:
-            line = {"candidate": f"K{number % 1000}", "value": number / 7, "ref": str(number)}
-            return client.post("/studies/s/observations", json=line).raise_for_status()
-
-        commits = raw()
-        one = _rate(POSTS, lambda: [post(number) for number in range(POSTS)])
-        with ThreadPoolExecutor(THREADS) as pool:
-            many = _rate(POSTS, lambda: list(pool.map(post, range(POSTS, 2 * POSTS))))
-        lines = [{"candidate": f"K{n % 1000}", "value": n / 3} for n in range(BULK)]
-        body = {"observations": lines}
-        bulk = _rate(BULK, lambda: client.post("/studies/s/observations", json=body).raise_for_status())
-    return {
-        "commits of the raw driver": commits,
-        "one by one": one,
-        "raw / one by one": commits / one,
-        f"{THREADS} at once": many,
-        f"{BULK} in one call": bulk,
-        "in bulk / one by one": bulk / one,
-    }
+        yield server, client
 
 
 def _rate(count: int, work: Callable[[], Any]) -> float:
@@ -66,31 +89,25 @@ def _raw_sqlite(folder: Path) -> float:
     connection: Any = sqlite_driver().connect(str(folder / "raw.sqlite3"), isolation_level=None)
     for setting in ("journal_mode = WAL", "synchronous = FULL"):
         connection.execute(f"PRAGMA {setting}")
-    connection.execute("CREATE TABLE t (n INTEGER PRIMARY KEY, value REAL)")
+    connection.execute("CREATE TABLE IF NOT EXISTS t (n INTEGER PRIMARY KEY, value REAL)")
 
     def commit() -> None:
-        for number in range(POSTS):
+        for number in range(COMMITS):
             connection.execute("BEGIN IMMEDIATE")
-            connection.execute("INSERT INTO t VALUES (?, ?)", (number, number / 7))
+            connection.execute("INSERT INTO t (value) VALUES (?)", (number / 7,))
             connection.execute("COMMIT")
 
-    rate = _rate(POSTS, commit)
+    rate = _rate(COMMITS, commit)
     connection.close()
     return rate
 
 
 def _raw_postgresql(address: str) -> float:
-    with _connected(address) as connection:
-        connection.execute("CREATE TABLE t (n INTEGER PRIMARY KEY, value DOUBLE PRECISION)")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS t (n SERIAL PRIMARY KEY, value DOUBLE PRECISION)")
 
         def commit() -> None:
-            for number in range(POSTS):
-                connection.execute("INSERT INTO t VALUES (%s, %s)", (number, number / 7))
+            for number in range(COMMITS):
+                connection.execute("INSERT INTO t (value) VALUES (%s)", (number / 7,))
 
-        return _rate(POSTS, commit)
-
-
-@contextmanager
-def _connected(address: str) -> Iterator[psycopg.Connection[Any]]:
-    with psycopg.connect(address, autocommit=True) as connection:
-        yield connection
+        return _rate(COMMITS, commit)

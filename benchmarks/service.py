@@ -1,6 +1,6 @@
 """The service's benchmarks, over HTTP against really running servers; ratios are of one run on one machine.
 
-    python -m benchmarks.service [--data FOLDER] [--set cadata|generated] [--json]
+    python -m benchmarks.service [--data FOLDER] [--set cadata|generated] [--reports] [--seconds 5] [--json]
 
 Milliseconds unless said otherwise.
 """
@@ -20,13 +20,13 @@ from benchmarks.reporting import reporting
 
 def main(arguments: list[str] | None = None) -> int:
     options = _options().parse_args(arguments)
-    try:
-        problem = _problem(options)
-    except MissingSetError as missing:
-        print(missing, file=sys.stderr)
-        return 2
     with threadpool_limits(1), TemporaryDirectory(prefix="nextbatch-bench-") as folder:
-        figures = {**asking(problem, Path(folder) / "asking"), **reporting(Path(folder))}
+        try:
+            asked = {} if options.reports else asking(_problem(options), Path(folder) / "asking")
+        except MissingSetError as missing:
+            print(missing, file=sys.stderr)
+            return 2
+        figures = {**asked, **reporting(Path(folder), options.seconds)}
     print(json.dumps(figures) if options.json else table(figures))
     return 0
 
@@ -42,6 +42,8 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--set", default="cadata", help="a set by name, or generated")
     parser.add_argument("--candidates", type=int, default=20_640, help="of the generated set")
     parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the sets")
+    parser.add_argument("--reports", action="store_true", help="reports and polls alone, no asks")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement of reports and polls")
     parser.add_argument("--json", action="store_true")
     return parser
 

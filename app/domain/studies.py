@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Literal
 
 from app.domain.candidates import Column
@@ -149,7 +150,7 @@ class Configuration(ModelSettings):
         """The first objective; in most studies the only one."""
         return self.objectives[0]
 
-    @property
+    @cached_property
     def quantities(self) -> tuple[Objective, ...]:
         """Everything that a measurement gives a value of: the objectives, then what only a constraint names."""
         optimised = {objective.name for objective in self.objectives}
