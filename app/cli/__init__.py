@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails
 from rich.console import Console
 from rich.markup import escape
 
-from app.cli import bench, checking, copies, keys, local, serving, studies
+from app.cli import bench, checking, computing, copies, keys, local, serving, studies
 from app.cli.demo.command import demo
 from app.cli.printing import console
 from app.domain.errors import Refusal
@@ -64,6 +64,9 @@ for _panel, _commands in _PANELS.items():
         command.command(_name, rich_help_panel=_panel)(_function)
 command.add_typer(
     keys.command, name="keys", help="API keys: create, list, revoke.", rich_help_panel="This machine's server"
+)
+command.add_typer(
+    computing.command, name="compute", help="Compute workers: their status.", rich_help_panel="This machine's server"
 )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
@@ -19,10 +19,40 @@ from app.modelling.front_reading import front_of, insight_of, predictions_of
 from app.modelling.model import Model, within
 from app.modelling.outlook import outlook_of
 from app.modelling.predicting import Predictions, Predictor
+from app.modelling.saved_model import SavedModel
 from app.modelling.several_drafting import draft_batch
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ComputeStatus:
+    """The compute workers of a server process; 0 if it computes itself."""
+
+    workers: int = 0
+    ready: int = 0
+    running: int = 0  # computations that were begun or wait for a worker
+    deaths: int = 0  # of workers, each of which was replaced
+
+
+class Compute(Protocol):
+    """What can be computed: by this process (`LocalCompute`) or by its workers (`WorkerCompute`)."""
+
+    def compute_batch(self, basis: LedgerPrefix, size: BatchSize, terms: Terms = NO_TERMS) -> Draft: ...
+    def predictions(self, prefix: LedgerPrefix) -> Predictions: ...
+    def front(self, prefix: LedgerPrefix) -> Front: ...
+    def insight(self, prefix: LedgerPrefix) -> Insight: ...
+    def diagnoses(self, prefix: LedgerPrefix) -> Diagnoses: ...
+
+    def is_worth_saving(self, study_id: int) -> bool:
+        """Whether a fresh process would take long to compute what was computed for this study."""
+
+    def save(self, prefix: LedgerPrefix) -> None:
+        """Save the model after a prefix for the next process."""
+
+    def status(self) -> ComputeStatus: ...
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -67,6 +97,24 @@ class LocalCompute:
                 return Diagnoses()
             certificate = Predictor(model).certificate()
             return Diagnoses() if certificate is None else diagnose(model, certificate.recommended)
+
+    def saved_model(self, prefix: LedgerPrefix) -> SavedModel | None:
+        """The model as a snapshot holds it, for whoever may write; it then counts as saved."""
+        saved = self.models.saved(prefix)
+        self.models.count_as_saved(prefix.study_id)
+        return saved
+
+    def is_worth_saving(self, study_id: int) -> bool:
+        return self.models.is_worth_saving(study_id)
+
+    def save(self, prefix: LedgerPrefix) -> None:
+        self.models.save(prefix)
+
+    def status(self) -> ComputeStatus:
+        return ComputeStatus()
+
+    def close(self) -> None:
+        """Nothing: the threads belong to those who call."""
 
 
 class Jobs:
