@@ -280,7 +280,7 @@ class FrontReader:
 
 def _joint_draws(state: State, numbers: IndexArray, rng: np.random.Generator) -> FloatArray:
     """(DRAWS, n) of the posterior, in model units."""
-    Z = state.Z[:, numbers]
+    Z = state.embedding.columns(numbers)
     prior = state.settings.kernel.matrix(state.X[numbers], state.X[numbers])
     covariance = prior - Z.T @ Z + state.settings.lam * (Z.T @ state.V_inverse(Z))
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
