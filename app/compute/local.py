@@ -22,6 +22,9 @@ from app.modelling.predicting import Predictions, Predictor
 from app.modelling.saved_model import SavedModel
 from app.modelling.several_drafting import draft_batch
 
+LARGEST_SNAPSHOT = 256 * 2**20
+"""A larger model is not handed over to be saved: that takes its memory again, and gains little for a long list."""
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -99,10 +102,10 @@ class LocalCompute:
             return Diagnoses() if certificate is None else diagnose(model, certificate.recommended)
 
     def saved_model(self, prefix: LedgerPrefix) -> SavedModel | None:
-        """The model as a snapshot holds it, for whoever may write; it then counts as saved."""
-        saved = self.models.saved(prefix)
+        """The model as a snapshot holds it, for whoever may write; it then counts as saved. None if it is too large."""
+        is_small = self.models.at(prefix).nbytes <= LARGEST_SNAPSHOT
         self.models.count_as_saved(prefix.study_id)
-        return saved
+        return self.models.saved(prefix) if is_small else None
 
     def is_worth_saving(self, study_id: int) -> bool:
         return self.models.is_worth_saving(study_id)

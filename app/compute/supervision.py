@@ -34,9 +34,10 @@ ATTEMPTS = 3  # of a computation whose worker dies
 LOOK_SECONDS = 0.5
 SILENT_SECONDS = 10.0  # of a worker with something to do, which otherwise speaks every second
 START_SECONDS = 60.0
+HEAD_START = 1.0  # for the server itself, unless a computation comes first
 GRACE_SECONDS = 10.0  # for a computation to end by itself, after its time or when nobody wants it
 MOST_PAUSE = 5.0  # before the next start, if workers die as soon as they are started
-EXIT_SECONDS = 2.0
+EXIT_SECONDS = 0.5  # for a worker that is no longer needed
 STOPPING = "The server is stopping."
 
 
@@ -88,7 +89,7 @@ class SupervisedWorker:
         self._channel: Channel | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._heard = 0.0
-        self._closing = Event()
+        self._closing, self._wanted = Event(), Event()
         self._threads = [Thread(target=work, daemon=True) for work in (self._supervise, self._watch)]
         for thread in self._threads:
             thread.start()
@@ -110,6 +111,7 @@ class SupervisedWorker:
                 return computation
             self._computations[computation.request.number] = computation
             self._send(computation)
+        self._wanted.set()
         return computation
 
     def cancel(self, computation: RemoteComputation) -> None:
@@ -122,6 +124,7 @@ class SupervisedWorker:
 
     def close(self) -> None:
         self._closing.set()
+        self._wanted.set()
         with self._lock:
             if self._channel is not None:
                 self._channel.close()
@@ -136,6 +139,7 @@ class SupervisedWorker:
 
     def _supervise(self) -> None:
         quick_deaths = 0
+        self._wanted.wait(HEAD_START)
         while not self._closing.is_set():
             started = monotonic()
             try:

@@ -17,7 +17,7 @@ from threading import Thread
 from time import sleep
 from typing import Any
 
-from sqlalchemy import event
+from sqlalchemy import event, make_url
 from threadpoolctl import threadpool_limits
 
 from app import logs
@@ -38,11 +38,13 @@ from app.compute.models import Models
 from app.deadline import Demand, check_deadline, deadline
 from app.storage.array_cache import ArrayCache
 from app.storage.database import Database, open_database
+from app.storage.dialects import postgresql_engines
 
 BATCHES = "compute_batch"
 KINDS = frozenset({BATCHES, "predictions", "front", "insight", "diagnoses", "saved_model"})
 READERS = 2  # threads for everything but batches, so that a page need not wait for an ask
 ALIVE_SECONDS = 1.0
+NICENESS = 5  # a report that arrives gets a core before a computation does
 SWITCH_SECONDS = 0.0005  # so that the thread which says that the worker is alive gets its turn
 
 
@@ -116,11 +118,15 @@ class Worker:
 
 
 def open_read_only(address: str, connections: int) -> Database:
-    """The database, for reading; a write is refused by the database itself."""
+    """The database, for reading; a write is refused by the database itself. Nothing is connected yet."""
+    url = make_url(address)
+    if url.get_backend_name() != "sqlite":
+        reader, _ = postgresql_engines(url, connections)
+        return Database(reader, reader)
     database = open_database(address, connections)
     if database.file is not None:
         database.file.share()
-        event.listen(database.reader, "connect", _refuse_writes)
+    event.listen(database.reader, "connect", _refuse_writes)
     return replace(database, writer=database.reader)
 
 
@@ -151,6 +157,7 @@ def main() -> None:
         settings: WorkerSettings = channel.receive()
         logs.configure(settings.log_format, settings.log_level)
         logs.hear_python()
+        os.nice(NICENESS)
         threadpool_limits(1)  # one BLAS thread per computation: more of them slow each other down
         sys.setswitchinterval(SWITCH_SECONDS)
         Worker(channel, settings).serve()

@@ -17,7 +17,7 @@ import pytest
 from httpx2 import Response
 
 from app.cli.serving import default_compute_workers
-from app.compute import models, supervision
+from app.compute import local, models, supervision
 from app.compute.ledger_states import LedgerPrefix
 from app.compute.supervision import ATTEMPTS, SupervisedWorker
 from app.services.resources import Resources
@@ -242,6 +242,16 @@ def test_the_server_saves_the_snapshots_of_its_workers_and_drops_damaged_ones(ap
         assert [fresh.replays(number) for number in (batch["number"], after["number"])] == [True, True]
     with resources.database.read() as connection:
         assert connection.execute(snapshots.select()).all() == []
+
+
+@on_sqlite
+def test_a_large_model_is_not_handed_over(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with lab.opened(address) as opened:
+        opened.begin().work(2)
+        compute, prefix = opened.client.app.state.resources.compute, prefix_of(opened, 2)
+        assert compute.saved_model(prefix) is not None
+        monkeypatch.setattr(local, "LARGEST_SNAPSHOT", 1)
+        assert compute.saved_model(prefix) is None
 
 
 def prefix_of(opened: Lab, number: int) -> LedgerPrefix:
