@@ -44,7 +44,6 @@ BATCHES = "compute_batch"
 KINDS = frozenset({BATCHES, "predictions", "front", "insight", "diagnoses", "saved_model"})
 READERS = 2  # threads for everything but batches, so that a page need not wait for an ask
 ALIVE_SECONDS = 1.0
-NICENESS = 5  # a report that arrives gets a core before a computation does
 SWITCH_SECONDS = 0.0005  # so that the thread which says that the worker is alive gets its turn
 
 
@@ -157,7 +156,6 @@ def main() -> None:
         settings: WorkerSettings = channel.receive()
         logs.configure(settings.log_format, settings.log_level)
         logs.hear_python()
-        os.nice(NICENESS)
         threadpool_limits(1)  # one BLAS thread per computation: more of them slow each other down
         sys.setswitchinterval(SWITCH_SECONDS)
         Worker(channel, settings).serve()

@@ -270,16 +270,11 @@ def test_serve_starts_workers_and_the_status_shows_them(address: str, tmp_path: 
         command = [*NEXTBATCH, "compute", "status", "--port", server.address.rsplit(":", 1)[1]]
         shown = subprocess.check_output(command, cwd=ROOT, env=environment(data, address), text=True)
         assert shown == "2 compute workers, 2 ready; 0 computations under way; none has died.\n"
-        workers = children(server.process.pid)
+        workers = [int(process.name) for process in server.processes()[1:]]
         assert len(workers) == 2
         server.stop()
         assert not any(map(is_running, workers))
         assert "Traceback" not in server.output.read_text()
-
-
-def children(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
 def test_one_worker_for_every_two_cores_unless_said(monkeypatch: pytest.MonkeyPatch) -> None:
