@@ -1,5 +1,6 @@
 """What a compute worker does with a request, in a thread of this process."""
 
+import inspect
 import socket
 from collections.abc import Iterator
 from threading import Thread
@@ -18,8 +19,9 @@ from app.compute.channel import (
     WorkerSettings,
 )
 from app.compute.ledger_states import LedgerPrefix
-from app.compute.local import LocalCompute
-from app.compute.worker import Worker, open_read_only
+from app.compute.local import Compute, LocalCompute
+from app.compute.worker import KINDS, Worker, open_read_only
+from app.compute.workers import WorkerCompute
 from app.deadline import Unwanted, check_deadline
 from app.domain.errors import Refusal
 from tests.conftest import on_sqlite
@@ -97,6 +99,16 @@ def test_an_error_says_where_it_happened_and_one_that_cannot_travel_is_told_in_w
     monkeypatch.setattr(LocalCompute, "front", lambda *_: lambda: None)
     channel.send(ComputeRequest(2, "front", (PREFIX,)))
     assert "cannot leave its worker" in str(reply(channel).error.error())
+
+
+def test_a_worker_computes_everything_that_a_server_may_ask_for() -> None:
+    computations = {
+        name
+        for name, method in inspect.getmembers(Compute, inspect.isfunction)
+        if {"prefix", "basis"} & inspect.signature(method).parameters.keys()
+    }
+    assert computations - {"save"} | {"saved_model"} == KINDS
+    assert all(inspect.signature(getattr(WorkerCompute, name)) for name in computations)
 
 
 def test_a_worker_cannot_write(address: str) -> None:
