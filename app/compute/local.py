@@ -11,11 +11,11 @@ from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
 from app.domain.batches import BatchSize, Draft
 from app.domain.diagnoses import Diagnoses
-from app.domain.predictions import Front, Insight
+from app.domain.predictions import Front, Insight, VolumePoint
 from app.fair_threads import FairThreads, Job
 from app.modelling.composing import NO_TERMS, Terms
 from app.modelling.diagnosing import diagnose
-from app.modelling.front_reading import front_of, insight_of, predictions_of
+from app.modelling.front_reading import front_of, hypervolumes_of, insight_of, predictions_of
 from app.modelling.model import Model, within
 from app.modelling.outlook import outlook_of
 from app.modelling.predicting import Predictions, Predictor
@@ -45,6 +45,7 @@ class Compute(Protocol):
     def compute_batch(self, basis: LedgerPrefix, size: BatchSize, terms: Terms = NO_TERMS) -> Draft: ...
     def predictions(self, prefix: LedgerPrefix) -> Predictions: ...
     def front(self, prefix: LedgerPrefix) -> Front: ...
+    def hypervolumes(self, prefix: LedgerPrefix) -> tuple[VolumePoint, ...]: ...
     def insight(self, prefix: LedgerPrefix) -> Insight: ...
     def diagnoses(self, prefix: LedgerPrefix) -> Diagnoses: ...
 
@@ -82,6 +83,11 @@ class LocalCompute:
         """The front of the study's objectives, measured and expected."""
         with within(self.seconds):
             return front_of(self.models.at(prefix))
+
+    def hypervolumes(self, prefix: LedgerPrefix) -> tuple[VolumePoint, ...]:
+        """How the measured front grew."""
+        with within(self.seconds):
+            return hypervolumes_of(self.models.at(prefix).ledger)
 
     def insight(self, prefix: LedgerPrefix) -> Insight:
         """The certificate, the candidate that the model expects to be best, and what is left to gain; or the front."""

@@ -41,7 +41,7 @@ from app.storage.database import Database, open_database
 from app.storage.dialects import postgresql_engines
 
 BATCHES = "compute_batch"
-KINDS = frozenset({BATCHES, "predictions", "front", "insight", "diagnoses", "saved_model"})
+KINDS = frozenset({BATCHES, "predictions", "front", "hypervolumes", "insight", "diagnoses", "saved_model"})
 READERS = 2  # threads for everything but batches, so that a page need not wait for an ask
 ALIVE_SECONDS = 1.0
 SWITCH_SECONDS = 0.0005  # so that the thread which says that the worker is alive gets its turn

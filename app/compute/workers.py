@@ -15,7 +15,7 @@ from app.deadline import check_deadline
 from app.domain.batches import BatchSize, Draft
 from app.domain.diagnoses import Diagnoses
 from app.domain.errors import Refusal
-from app.domain.predictions import Front, Insight
+from app.domain.predictions import Front, Insight, VolumePoint
 from app.modelling.composing import NO_TERMS, Terms
 from app.modelling.predicting import Predictions
 from app.modelling.saved_model import SavedModel
@@ -47,6 +47,10 @@ class WorkerCompute:
     def front(self, prefix: LedgerPrefix) -> Front:
         front: Front = self._compute("front", prefix)
         return front
+
+    def hypervolumes(self, prefix: LedgerPrefix) -> tuple[VolumePoint, ...]:
+        volumes: tuple[VolumePoint, ...] = self._compute("hypervolumes", prefix)
+        return volumes
 
     def insight(self, prefix: LedgerPrefix) -> Insight:
         insight: Insight = self._compute("insight", prefix)

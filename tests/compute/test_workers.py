@@ -29,7 +29,7 @@ from tests.conftest import on_sqlite
 from tests.reliability import lab
 from tests.server import NEXTBATCH, ROOT, environment, running
 
-READS = ("summary", "certificate", "diagnostics", "front", "candidates?posterior=true&sort=-mean")
+READS = ("summary", "certificate", "diagnostics", "front", "trace", "candidates?posterior=true&sort=-mean")
 TWO = [{"name": "yield", "direction": "maximize"}, {"name": "price", "direction": "minimize"}]
 
 
@@ -111,8 +111,9 @@ def test_several_objectives_too(apart: Lab) -> None:
         values = {"yield": 1.0 + len(suggested["key"]), "price": 2.0}
         replicates = [values] * suggested["replicates"]
         assert apart.report(suggestion=suggested["suggestion"], replicates=replicates).status_code == 201
-    front = apart.client.get(f"{apart.path}/front")
-    assert (front.status_code, apart.batch("another")["number"]) == (200, 2)
+    assert len(apart.get("front")["measured"]) >= 1
+    assert len(apart.get("trace")["hypervolume"]) >= 1
+    assert apart.batch("another")["number"] == 2
     assert [apart.replays(number) for number in (1, 2)] == [True, True]
 
 

@@ -18,7 +18,7 @@ from app.api.schemas.shape import Name
 from app.services.use_cases import batches, studies, verification
 from app.services.workflows.diagnose import diagnose_study
 from app.services.workflows.replay import replay
-from app.services.workflows.summarise import read_front, summarise
+from app.services.workflows.summarise import read_front, read_volumes, summarise
 
 router = APIRouter(
     prefix="/v1/studies/{study}", tags=["reading"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
@@ -75,7 +75,8 @@ async def read_trace(
 ) -> Response:
     def make() -> TraceOut:
         _, issued = tx.read(batches.list_batches, study, 0, 100_000, None, None)
-        return trace_out(summarise(resources, tx, study, None), issued)
+        summary = summarise(resources, tx, study, None)
+        return trace_out(summary, issued, read_volumes(resources, summary))
 
     return await run_long(lambda: unless_known(request, tx.read(studies.find, study), make))
 
