@@ -56,6 +56,12 @@ class Settings(BaseSettings):
         description="Public keys of other servers whose archives need no further flag, separated by commas.",
     )
     workers: int = Field(default=1, ge=1, le=64, description="Server processes.")
+    compute_workers: int | None = Field(
+        default=None,
+        ge=0,
+        le=64,
+        description="Compute workers per server process; 0 computes in the server process itself.",
+    )
     database_connections: int = Field(default=10, ge=2, le=200, description="Database connections per process.")
     max_body_bytes: int = Field(default=512 * 2**20, ge=1024, description="Largest request body, for uploads.")
     max_json_bytes: int = Field(default=32 * 2**20, ge=1024, description="Largest JSON body.")
@@ -71,7 +77,9 @@ class Settings(BaseSettings):
     work_bytes: int = Field(
         default=768 * 2**20, ge=2**20, description="Memory that requests in progress may take together, per process."
     )
-    engine_threads: int = Field(default=2, ge=1, le=64, description="Batches computed at the same time, per process.")
+    engine_threads: int = Field(
+        default=2, ge=1, le=64, description="Batches computed at the same time, per process that computes."
+    )
     engine_seconds: float = Field(default=120, gt=0, description="Seconds one computation may take.")
     work_seconds: float = Field(default=300, gt=0, description="Seconds a long read, upload or check may take.")
     engine_queue: int = Field(default=64, ge=0, description="Asks that may wait for a thread, per process.")

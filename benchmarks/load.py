@@ -84,15 +84,15 @@ def _milliseconds(measured: Measured, kind: str, quantile: float) -> str:
 
 
 def _memory(server: Server) -> float:
-    """MiB that the server's process has in memory."""
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+    """MiB that the server and its workers have in memory."""
+    statuses = [(process / "status").read_text() for process in server.processes()]
+    return sum(int(status.split("VmRSS:")[1].split()[0]) for status in statuses) / 1024
 
 
 def _cpu(server: Server) -> float:
     """Milliseconds of processor time that the server has used: hardly a matter of who else uses the machine."""
-    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    stats = [(process / "stat").read_text().rpartition(")")[2].split() for process in server.processes()]
+    return sum(1000 * (int(fields[11]) + int(fields[12])) for fields in stats) / os.sysconf("SC_CLK_TCK")
 
 
 def _files(server: Server) -> int:

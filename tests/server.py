@@ -24,6 +24,12 @@ class Server:
     key: str | None
     output: Path
 
+    def processes(self) -> list[Path]:
+        """What the system tells of the server and of its compute workers: their folders in /proc."""
+        tasks = list(Path(f"/proc/{self.process.pid}/task").iterdir())
+        children = [child for task in tasks for child in (task / "children").read_text().split()]
+        return [Path(f"/proc/{pid}") for pid in (self.process.pid, *children)]
+
     def stop(self) -> int:
         """Ask it to end, as a service manager does; its exit code."""
         self.process.send_signal(signal.SIGTERM)

@@ -4,7 +4,7 @@ The modules of this package import the database and the engine inside the functi
 command, a completion and `--help` start fast.
 """
 
-from app.cli import checking, copies, keys, local, serving
+from app.cli import checking, computing, copies, keys, local, serving
 from app.cli.backtest import backtest
 from app.cli.demo.command import demo
 from app.domain.errors import Refusal
@@ -42,6 +42,9 @@ add_panel(
     },
 )
 command.add_typer(keys.command, name="keys", help="API keys: create, list, revoke.", rich_help_panel=SERVER_PANEL)
+command.add_typer(
+    computing.command, name="compute", help="Compute workers: their status.", rich_help_panel=SERVER_PANEL
+)
 
 
 def main() -> None:

@@ -36,6 +36,7 @@ SHUTDOWN_SECONDS = 10
 BUSY_SECONDS = 120.0  # from the first refusal; the database itself waits a while before each
 BUSY_PAUSE = 0.2
 METRICS = "nextbatch-metrics-"
+Port = Annotated[int | None, typer.Option(help="Port the server listens on.")]
 
 
 def serve(
@@ -108,8 +109,13 @@ def migrate_database() -> None:
     console.print("The database is up to date.")
 
 
-def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server listens on.")] = None) -> None:
+def healthcheck(port: Port = None) -> None:
     """Exit with 0 if the server on this machine is ready (for containers)."""
+    console.print(ask_whether_ready(port))
+
+
+def ask_whether_ready(port: int | None) -> str:
+    """What the server on this machine says when it is ready; an error otherwise."""
     from app.settings import read_settings
 
     settings = read_settings()
@@ -117,7 +123,8 @@ def healthcheck(port: Annotated[int | None, typer.Option(help="Port the server l
     name = settings.allowed_hosts[0] if "*" not in settings.allowed_hosts else host
     request = Request(f"http://{_bracketed(host)}:{port or settings.port}/readyz", headers={"Host": name})
     with urlopen(request, timeout=3) as answer:  # noqa: S310
-        console.print(answer.read().decode())
+        text: str = answer.read().decode()
+    return text
 
 
 def prepare(settings: "Settings", *, accept_loss: bool = False) -> "Database":
@@ -197,11 +204,18 @@ def _export_settings(settings: "Settings", port: int) -> None:
     os.environ["NEXTBATCH_HOST"] = settings.host
     os.environ["NEXTBATCH_PORT"] = str(port)
     os.environ["NEXTBATCH_DATA"] = str(settings.data)
+    if settings.compute_workers is None:
+        os.environ["NEXTBATCH_COMPUTE_WORKERS"] = str(default_compute_workers(settings.workers))
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # several BLAS threads slow each other down here
     if settings.workers > 1 and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         sweep_metrics(Path(tempfile.gettempdir()))
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix=f"{METRICS}{os.getpid()}-")
+
+
+def default_compute_workers(server_processes: int) -> int:
+    """One for every two cores, shared out among the server processes; each has one at least and four at the most."""
+    return max(1, min(4, (os.cpu_count() or 1) // 2 // server_processes))
 
 
 def sweep_metrics(folder: Path) -> None:

@@ -1,10 +1,14 @@
-"""Where models and batches are computed: today in this process.
+"""Where models and batches are computed: in this process, or in worker processes that only read the database.
 
-A computation takes plain data, a prefix of a ledger and what is requested, and gives plain data back. It reads arrays
-and ledger prefixes and nothing else, so that it could run in another process or on another machine:
+A computation takes plain data, a prefix of a ledger and what is requested, and gives plain data back:
 
     local           `compute_batch(basis, size, terms)`, predictions, insight, front, on a few threads of this process
     models          the models of studies: cached, loaded from a snapshot, or computed from the ledger
     ledger_states   the states of ledgers, cached
     snapshots       models in the database, for the next process
+
+    workers         the same calls as `local`, answered by worker processes
+    supervision     one worker process: started, watched, replaced; what a dead one had begun is repeated
+    channel         messages between the two, with large arrays in shared memory
+    worker          what a worker process runs: `local` behind a channel
 """

@@ -5,24 +5,58 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
 from app.domain.batches import BatchSize, Draft
 from app.domain.diagnoses import Diagnoses
-from app.domain.predictions import Front, Insight
+from app.domain.predictions import Front, Insight, VolumePoint
 from app.fair_threads import FairThreads, Job
 from app.modelling.composing import NO_TERMS, Terms
 from app.modelling.diagnosing import diagnose
-from app.modelling.front_reading import front_of, insight_of, predictions_of
+from app.modelling.front_reading import front_of, hypervolumes_of, insight_of, predictions_of
 from app.modelling.model import Model, within
 from app.modelling.outlook import outlook_of
 from app.modelling.predicting import Predictions, Predictor
+from app.modelling.saved_model import SavedModel
 from app.modelling.several_drafting import draft_batch
+
+LARGEST_SNAPSHOT = 256 * 2**20
+"""A larger model is not handed over to be saved: that takes its memory again, and gains little for a long list."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ComputeStatus:
+    """The compute workers of a server process; 0 if it computes itself."""
+
+    workers: int = 0
+    ready: int = 0
+    running: int = 0  # computations that were begun or wait for a worker
+    deaths: int = 0  # of workers, each of which was replaced
+
+
+class Compute(Protocol):
+    """What can be computed: by this process (`LocalCompute`) or by its workers (`WorkerCompute`)."""
+
+    def compute_batch(self, basis: LedgerPrefix, size: BatchSize, terms: Terms = NO_TERMS) -> Draft: ...
+    def predictions(self, prefix: LedgerPrefix) -> Predictions: ...
+    def front(self, prefix: LedgerPrefix) -> Front: ...
+    def hypervolumes(self, prefix: LedgerPrefix) -> tuple[VolumePoint, ...]: ...
+    def insight(self, prefix: LedgerPrefix) -> Insight: ...
+    def diagnoses(self, prefix: LedgerPrefix) -> Diagnoses: ...
+
+    def is_worth_saving(self, study_id: int) -> bool:
+        """Whether a fresh process would take long to compute what was computed for this study."""
+
+    def save(self, prefix: LedgerPrefix) -> None:
+        """Save the model after a prefix for the next process."""
+
+    def status(self) -> ComputeStatus: ...
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -50,6 +84,11 @@ class LocalCompute:
         with within(self.seconds):
             return front_of(self.models.at(prefix))
 
+    def hypervolumes(self, prefix: LedgerPrefix) -> tuple[VolumePoint, ...]:
+        """How the measured front grew."""
+        with within(self.seconds):
+            return hypervolumes_of(self.models.at(prefix).ledger)
+
     def insight(self, prefix: LedgerPrefix) -> Insight:
         """The certificate, the candidate that the model expects to be best, and what is left to gain; or the front."""
         with within(self.seconds):
@@ -67,6 +106,24 @@ class LocalCompute:
                 return Diagnoses()
             certificate = Predictor(model).certificate()
             return Diagnoses() if certificate is None else diagnose(model, certificate.recommended)
+
+    def saved_model(self, prefix: LedgerPrefix) -> SavedModel | None:
+        """The model as a snapshot holds it, for whoever may write; it then counts as saved. None if it is too large."""
+        is_small = self.models.at(prefix).nbytes <= LARGEST_SNAPSHOT
+        self.models.count_as_saved(prefix.study_id)
+        return self.models.saved(prefix) if is_small else None
+
+    def is_worth_saving(self, study_id: int) -> bool:
+        return self.models.is_worth_saving(study_id)
+
+    def save(self, prefix: LedgerPrefix) -> None:
+        self.models.save(prefix)
+
+    def status(self) -> ComputeStatus:
+        return ComputeStatus()
+
+    def close(self) -> None:
+        """Nothing: the threads belong to those who call."""
 
 
 class Jobs:

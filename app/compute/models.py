@@ -1,6 +1,8 @@
 """The models of studies: cached in memory, else loaded from a snapshot, else computed from the ledger."""
 
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from functools import partial
 from threading import Lock
 from time import thread_time
 
@@ -11,6 +13,7 @@ from app.domain.errors import NoCandidates
 from app.domain.events import Basis, ForkStarted
 from app.modelling.ledger_state import LedgerState, fold
 from app.modelling.model import Model, RawFeatures
+from app.modelling.saved_model import SavedModel, save_model
 from app.modelling.study_model import StudyModel, advance_study
 from app.storage import ledger
 from app.storage.array_cache import ArrayCache
@@ -23,8 +26,17 @@ WORTH_SAVING = 0.5  # seconds of computing; saving a small model takes 0.05, lon
 class Models:
     """Models by the hash of the last entry they know. It names the whole prefix, so a cached model is never stale."""
 
-    def __init__(self, database: Database, arrays: ArrayCache, states: LedgerStates, most_bytes: int) -> None:
+    def __init__(
+        self,
+        database: Database,
+        arrays: ArrayCache,
+        states: LedgerStates,
+        most_bytes: int,
+        forget: Callable[[int, str], None] | None = None,
+    ) -> None:
+        """`forget` is told of damaged snapshots, by study and head; by default they are dropped."""
         self._database = database
+        self._forget = forget or partial(snapshots.forget, database)
         self._arrays = arrays
         self._states = states
         self._most_bytes = most_bytes
@@ -48,10 +60,19 @@ class Models:
 
     def save(self, prefix: LedgerPrefix) -> None:
         """Save the model after a prefix for the next process."""
+        saved = self.saved(prefix)
+        if saved is not None:
+            snapshots.save(self._database, prefix, saved)
+        self.count_as_saved(prefix.study_id)
+
+    def saved(self, prefix: LedgerPrefix) -> SavedModel | None:
+        """The model after a prefix as a snapshot holds it; None if no snapshot can hold it."""
         model = self.at(prefix)
-        if isinstance(model, Model):
-            snapshots.save(self._database, prefix.study_id, model)
-        self._unsaved.pop(prefix.study_id, None)
+        return save_model(model) if isinstance(model, Model) else None
+
+    def count_as_saved(self, study_id: int) -> None:
+        """What was computed for this study so far is saved, or being saved."""
+        self._unsaved.pop(study_id, None)
 
     def clear(self) -> None:
         """Drop every model from memory."""
@@ -108,7 +129,7 @@ class Models:
             with self._database.read() as connection:
                 model = snapshots.load(connection, study_id, head, self._arrays)
         except DamagedBlob:
-            snapshots.forget(self._database, study_id, head)
+            self._forget(study_id, head)
             return None
         if model is not None:
             self._keep(model)

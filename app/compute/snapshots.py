@@ -12,10 +12,11 @@ import numpy as np
 from sqlalchemy import Connection
 
 from app.arrays import Array
+from app.compute.ledger_states import LedgerPrefix
 from app.domain.codec import canonical, from_plain, read_json, to_plain
 from app.modelling.drafting import build
 from app.modelling.model import Model
-from app.modelling.saved_model import SavedModel, load_model, save_model
+from app.modelling.saved_model import SavedModel, load_model
 from app.storage import blobs
 from app.storage import snapshots as rows
 from app.storage.array_cache import ArrayCache
@@ -37,12 +38,11 @@ class SnapshotRecord:
         return {*self.arrays.values(), self.X, *self.Z}
 
 
-def save(database: Database, study_id: int, model: Model) -> None:
-    """Save a model; older ones of the study make room."""
-    saved = save_model(model)
+def save(database: Database, prefix: LedgerPrefix, saved: SavedModel) -> None:
+    """Save the model after a prefix; older ones of the study make room."""
 
     def store(array: Array) -> str:
-        return blobs.store(database, array, scope=f"study {study_id}")
+        return blobs.store(database, array, scope=f"study {prefix.study_id}")
 
     record = SnapshotRecord(
         plain=saved.plain,
@@ -51,7 +51,7 @@ def save(database: Database, study_id: int, model: Model) -> None:
         Z=tuple(store(saved.Z[start : start + ROWS_PER_BLOB]) for start in range(0, len(saved.Z), ROWS_PER_BLOB)),
     )
     text = canonical(to_plain(record))
-    rows.keep(database, study_id, model.ledger.head, model.ledger.seq, build(), text, record.digests())
+    rows.keep(database, prefix.study_id, prefix.head, prefix.seq, build(), text, record.digests())
 
 
 def load(connection: Connection, study_id: int, head: str, arrays: ArrayCache) -> Model | None:

@@ -59,6 +59,14 @@ class Front:
 
 
 @dataclass(frozen=True)
+class VolumePoint:
+    """The hypervolume of the measured front after so many observations."""
+
+    observation: int
+    hypervolume: float
+
+
+@dataclass(frozen=True)
 class BestObserved:
     """The candidate whose measured values are best on average."""
 

@@ -1,7 +1,7 @@
 """How far the leverages of all candidates drift while a batch grows: what the local and the exact rule look at.
 
 Each class answers with one number, a maximum over all candidates, and keeps rows of covariances over all of them (b, A)
-for a few candidates at a time. In a list in shards, every shard would keep its own part and send its maximum.
+for a few candidates at a time, each shard of the embedding filling its part.
 
 Fetching rows reads Z once however many rows there are, so sixteen cost little more than one: with the row that is
 needed come those of the candidates that are likely to be chosen next.
@@ -15,8 +15,9 @@ from scipy.linalg import blas
 from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
 from app.engine.ask import NO_CANDIDATES
+from app.engine.embedding import Rows
 from app.engine.stability import Rescues
-from app.engine.state import Rows, State
+from app.engine.state import State
 
 ROWS_PER_SWEEP = 8
 MOST_HELD = 2**22

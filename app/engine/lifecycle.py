@@ -7,11 +7,12 @@ from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
 from app.engine.confidence import information_bound
 from app.engine.dictionary import dictionary_for_history, draw, is_in, members_leaving
+from app.engine.embedding import Embedding
 from app.engine.greedy import members_with
 from app.engine.posterior import Measurements, downdate, from_scratch, has_drifted, update, with_counts
 from app.engine.settings import EngineSettings
 from app.engine.stability import RANK_TOLERANCE, Rescues, clip_extremes
-from app.engine.state import Rows, State
+from app.engine.state import State
 
 
 def start(X: ArrayLike, settings: EngineSettings) -> State:
@@ -30,7 +31,7 @@ def start(X: ArrayLike, settings: EngineSettings) -> State:
         available=np.ones(A, dtype=bool),
         latest=none,
         S=none[:0],
-        rows=Rows.empty(A),
+        embedding=Embedding.empty(A, settings.shard),
         G=np.zeros((0, 0)),
         H=np.zeros((0, 0)),
         w=zero[:0],

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from app.arrays import FloatArray
+from app.engine.embedding import Embedding
 from app.engine.settings import EngineSettings
-from app.engine.state import Rows, State
+from app.engine.state import State
 
 FORMAT = 1
 ARRAYS = (
@@ -48,12 +49,11 @@ def load(saved: dict[str, Any], X: FloatArray) -> State:
     arrays: dict[str, Any] = {name: np.array(saved[name]) for name in ARRAYS}
     scalars: dict[str, Any] = {name: saved[name] for name in SCALARS}
     weights = saved.get("weights")
-    rows, fresh = Rows.empty(len(X)).reserve(len(Z))
-    fresh[:] = Z
+    settings = EngineSettings.build(saved["settings"])
     return State(
-        settings=EngineSettings.build(saved["settings"]),
+        settings=settings,
         X=np.ascontiguousarray(X, dtype=float),
-        rows=rows,
+        embedding=Embedding.empty(len(X), settings.shard).filled(Z),
         rescues=dict(saved["rescues"]),
         weights=None if weights is None else np.array(weights),
         **arrays,

@@ -55,6 +55,8 @@ class EngineSettings:
     or with min(1, n·p) (summed, as in the authors' code). auto: summed if strict."""
     refresh_every: int = 200
     """The state is computed from scratch after this many incremental updates, which bounds their drift."""
+    shard: int = 0
+    """Candidates in one shard of the embedding; 0: all of them."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -64,6 +66,8 @@ class EngineSettings:
                 raise ValueError(f"{name} must lie between {lowest:g} and {highest:g}")
         if self.members < 1:
             raise ValueError("members must be at least 1")
+        if self.shard < 0:
+            raise ValueError("shard cannot be negative")
 
     @property
     def sums_inclusion(self) -> bool:
@@ -77,6 +81,8 @@ class EngineSettings:
     def describe(self) -> dict[str, Any]:
         """Plain JSON; `EngineSettings.build` is the inverse."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "kernel"}
+        if not self.shard:
+            del plain["shard"]
         return {**plain, "kernel": self.kernel.describe()}
 
     @classmethod

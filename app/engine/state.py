@@ -1,62 +1,14 @@
 """The state of a study: a frozen value. Every verb of the engine takes one and returns the next."""
 
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any, Self
 
 import numpy as np
 
 from app.arrays import BoolArray, FloatArray, IndexArray
+from app.engine.embedding import Embedding
 from app.engine.settings import EngineSettings
 from app.engine.stability import Rescues
-
-SPARE = 64
-"""The least number of rows kept free behind those in use; memory that is never written to costs nothing."""
-
-
-class Rows:
-    """An immutable (m, A) array whose successors share its memory.
-
-    `reserve` gives out the memory behind the existing rows if it is still free, and otherwise copies. So an existing
-    version keeps its values for ever, and the next state of a study need not copy the rows of the last one.
-    """
-
-    def __init__(self, array: FloatArray, memory: "_Memory | None" = None) -> None:
-        self._memory = memory or _Memory(array)
-        self.array: FloatArray = self._memory.array[: len(array)]
-        self.array.flags.writeable = False
-
-    @classmethod
-    def empty(cls, width: int) -> "Rows":
-        """No rows yet, over `width` candidates."""
-        return cls(np.empty((0, width)))
-
-    def reserve(self, extra: int) -> tuple["Rows", FloatArray]:
-        """A successor with `extra` more rows, and those rows, which the caller fills."""
-        m, width = self.array.shape
-        memory = self._memory
-        if not memory.claim(m, m + extra):
-            taken = m + extra
-            memory = _Memory(np.empty((taken + max(SPARE, taken // 2), width)), taken)
-            memory.array[:m] = self.array
-        fresh = memory.array[m : m + extra]
-        return Rows(memory.array[: m + extra], memory), fresh
-
-
-class _Memory:
-    """The shared array, and how many of its rows are taken."""
-
-    def __init__(self, array: FloatArray, used: int | None = None) -> None:
-        self.array = array
-        self._used = len(array) if used is None else used
-        self._lock = Lock()
-
-    def claim(self, start: int, stop: int) -> bool:
-        """Take the rows start … stop if they exist and are the next free ones."""
-        with self._lock:
-            free = self._used == start and stop <= len(self.array)
-            self._used = stop if free else self._used
-        return free
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +32,7 @@ class State:
 
     S: IndexArray
     """(m,) the dictionary."""
-    rows: Rows
+    embedding: Embedding
     """Z (m, A): column x is z(x), with Z_Sᵀ Z_S = K_SS."""
     G: FloatArray
     """(m, m) Σ_i counts_i z_i z_iᵀ."""
@@ -113,8 +65,8 @@ class State:
 
     @property
     def Z(self) -> FloatArray:  # noqa: N802
-        """(m, A) the embedding of every candidate."""
-        return self.rows.array
+        """(m, A) the embedding of every candidate; copied if the list is in several shards."""
+        return self.embedding.array
 
     @property
     def leverage(self) -> FloatArray:

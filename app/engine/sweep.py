@@ -1,8 +1,8 @@
 """Sweeps over all candidates: the only module that reads or writes the embedding Z (m, A).
 
 Everything of size A·m happens here. Every other module asks, and handles m × m matrices, vectors over the candidates
-(A,) and the columns of a few candidates; `drift` alone also holds some rows of covariances (b, A). A list in shards
-would split X, Z and the vectors by candidates: each verb would run on every shard with the same small arguments.
+(A,) and the columns of a few candidates; `drift` alone also holds some rows of covariances (b, A). Each verb runs on
+every shard of the embedding with the same small arguments, and each shard fills its own part of the vectors.
 
 | verb                           | arguments, beside the state                | result                             |
 |--------------------------------|--------------------------------------------|------------------------------------|
@@ -28,8 +28,9 @@ import numpy as np
 from scipy.linalg import blas
 
 from app.arrays import FloatArray, IndexArray
+from app.engine.embedding import each_shard
 from app.engine.stability import Rescues, clip_extremes, independent, inverse_cholesky, not_negative
-from app.engine.state import Rows, State
+from app.engine.state import State
 from app.engine.time_limit import check_time
 
 BLOCK = 2**19
@@ -48,14 +49,12 @@ def prior_variance(state: State, X: FloatArray, rescues: Rescues) -> FloatArray:
 
 def embedding_of(state: State, numbers: IndexArray | int) -> FloatArray:
     """z of some candidates: (m, n); (m,) for a single number."""
-    z: FloatArray = state.Z[:, numbers]
-    return z
+    return state.embedding.columns(numbers)
 
 
 def combination(state: State, a: FloatArray) -> FloatArray:
     """aᵀz(x) for all candidates x: (A,)."""
-    combined: FloatArray = a @ state.Z
-    return combined
+    return np.concatenate([a @ shard.array for shard in state.embedding.shards])
 
 
 def moments(state: State, S: IndexArray, L_inv: FloatArray, rescues: Rescues) -> tuple[FloatArray, FloatArray]:
@@ -73,17 +72,21 @@ def moments(state: State, S: IndexArray, L_inv: FloatArray, rescues: Rescues) ->
 def refresh(state: State, L_inv: FloatArray, rescues: Rescues) -> State:
     """z = L⁻¹ k_S, mean, residual and projected leverage of every candidate from S, H and w of `state`, O(A·m²)."""
     S, H, theta = state.S, state.H, state.V_inverse(state.w)
-    rows, Z = Rows.empty(len(state.X)).reserve(len(S))
+    embedding, Z = state.embedding.cleared().reserve(len(S))
     mean, residual, projected = (np.empty(len(state.X)) for _ in range(3))
-    for block in _blocks(len(state.X), len(S)):
-        X = state.X[block]
-        Z_block = _triangular_product(L_inv, kernel_rows(state, S, X, rescues))
-        Z[:, block] = Z_block
-        mean[block] = theta @ Z_block
-        residual[block] = not_negative(prior_variance(state, X, rescues) - (Z_block**2).sum(axis=0))
-        projected[block] = _square_sums(_triangular_product(H, Z_block))
+
+    def fill(shard: int, span: slice, rescues: Rescues) -> None:
+        for block, own in _blocks_of(span, len(S)):
+            X = state.X[own]
+            Z_block = _triangular_product(L_inv, kernel_rows(state, S, X, rescues))
+            Z[shard][:, block] = Z_block
+            mean[own] = theta @ Z_block
+            residual[own] = not_negative(prior_variance(state, X, rescues) - (Z_block**2).sum(axis=0))
+            projected[own] = _square_sums(_triangular_product(H, Z_block))
+
+    each_shard(embedding, fill, rescues)
     mean = clip_extremes(mean, "means clipped", rescues)
-    return state.replace(rows=rows, mean=mean, residual=residual, projected_leverage=projected)
+    return state.replace(embedding=embedding, mean=mean, residual=residual, projected_leverage=projected)
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,14 @@ class Addition:
 
 def addition(state: State, D: IndexArray, rescues: Rescues) -> Addition:
     """What D adds to the dictionary; members that depend on the others are left out."""
-    K_D, Z_D = kernel_rows(state, D, state.X, rescues), embedding_of(state, D)
+    pieces: dict[int, FloatArray] = {}
+
+    def fetch(shard: int, span: slice, rescues: Rescues) -> None:
+        pieces[shard] = kernel_rows(state, D, state.X[span], rescues)
+
+    each_shard(state.embedding, fetch, rescues)
+    K_D = pieces[0] if len(pieces) == 1 else np.hstack([pieces[shard] for shard in sorted(pieces)])
+    Z_D = embedding_of(state, D)
     K_DD = K_D[:, D]
     kept, T = independent(K_DD - Z_D.T @ Z_D, K_DD.diagonal(), rescues)
     return Addition(D[kept], K_D[kept], Z_D[:, kept], T)
@@ -140,23 +150,28 @@ def update(
     """
     m, j, d = len(state.S), len(E), len(added.D)
     stacked = np.vstack((E, added.Z_D.T, H[m:, :m], theta[None, :m]))
-    rows, Z_new = state.rows.reserve(d)
+    embedding, Z_new = state.embedding.reserve(d)
     mean, residual, projected = np.empty(len(state.X)), state.residual.copy(), state.projected_leverage.copy()
-    for block in _blocks(len(state.X), len(stacked)):
-        product = stacked @ state.Z[:, block]
-        projected[block] -= _square_sums(product[:j])
-        mean[block] = product[-1]
-        if d:
-            z_D = added.rows(block, product[j : j + d])
-            Z_new[:, block] = z_D
-            mean[block] += theta[m:] @ z_D
-            projected[block] += _square_sums(product[j + d : -1] + H[m:, m:] @ z_D)
-            residual[block] -= _square_sums(z_D)
+
+    def fill(shard: int, span: slice, _rescues: Rescues) -> None:
+        Z = state.embedding.shards[shard].array
+        for block, own in _blocks_of(span, len(stacked)):
+            product = stacked @ Z[:, block]
+            projected[own] -= _square_sums(product[:j])
+            mean[own] = product[-1]
+            if d:
+                z_D = added.rows(own, product[j : j + d])
+                Z_new[shard][:, block] = z_D
+                mean[own] += theta[m:] @ z_D
+                projected[own] += _square_sums(product[j + d : -1] + H[m:, m:] @ z_D)
+                residual[own] -= _square_sums(z_D)
+
+    each_shard(state.embedding, fill, rescues)
     not_negative(projected)
     # Those of J fall by orders of magnitude: computed afresh they keep all their digits.
-    projected[J] = _square_sums(H @ rows.array[:, J])
+    projected[J] = _square_sums(H @ embedding.columns(J))
     mean = clip_extremes(mean, "means clipped", rescues)
-    return state.replace(rows=rows, mean=mean, residual=not_negative(residual), projected_leverage=projected)
+    return state.replace(embedding=embedding, mean=mean, residual=not_negative(residual), projected_leverage=projected)
 
 
 def downdate(state: State, U: FloatArray, lost: FloatArray, Y: FloatArray, mix: FloatArray) -> State:
@@ -166,32 +181,34 @@ def downdate(state: State, U: FloatArray, lost: FloatArray, Y: FloatArray, mix: 
     """
     m, r = U.shape
     stay = m - r
-    rows, Z = Rows.empty(len(state.X)).reserve(stay)
+    embedding, Z = state.embedding.cleared().reserve(stay)
     residual, projected = state.residual.copy(), state.projected_leverage.copy()
     stacked, reflect = np.vstack((U.T, lost, Y.T)), -Y[:stay] @ mix
-    for block in _blocks(len(state.X), m):
-        Z_block = state.Z[:, block]
-        along, carried, reflected = np.split(stacked @ Z_block, 3)
-        residual[block] += _square_sums(along)
-        projected[block] -= _square_sums(carried)
-        np.matmul(reflect, reflected, out=Z[:, block])
-        Z[:, block] += Z_block[:stay]
-    return state.replace(rows=rows, residual=residual, projected_leverage=not_negative(projected))
+
+    def fill(shard: int, span: slice, _rescues: Rescues) -> None:
+        Z_old, Z_new = state.embedding.shards[shard].array, Z[shard]
+        for block, own in _blocks_of(span, m):
+            Z_block = Z_old[:, block]
+            along, carried, reflected = np.split(stacked @ Z_block, 3)
+            residual[own] += _square_sums(along)
+            projected[own] -= _square_sums(carried)
+            np.matmul(reflect, reflected, out=Z_new[:, block])
+            Z_new[:, block] += Z_block[:stay]
+
+    each_shard(state.embedding, fill, Rescues())
+    return state.replace(embedding=embedding, residual=residual, projected_leverage=not_negative(projected))
 
 
 def append(state: State, X: FloatArray, rescues: Rescues) -> State:
     """More candidates behind the existing ones: z(x) = (Z_Sᵀ)⁻¹ k_S(x), because K_SS = Z_Sᵀ Z_S."""
-    A, m = len(state.X), len(state.S)
     K_S = kernel_rows(state, state.S, X, rescues)
-    Z_extra = np.linalg.solve(embedding_of(state, state.S).T, K_S) if m else K_S
-    rows, Z = Rows.empty(A + len(X)).reserve(m)
-    Z[:, :A], Z[:, A:] = state.Z, Z_extra
+    Z_extra = np.asarray(np.linalg.solve(embedding_of(state, state.S).T, K_S) if len(state.S) else K_S, dtype=float)
     mean = clip_extremes(state.V_inverse(state.w) @ Z_extra, "means clipped", rescues)
     residual = not_negative(prior_variance(state, X, rescues) - (Z_extra**2).sum(axis=0))
     projected = ((state.H @ Z_extra) ** 2).sum(axis=0)
     return state.replace(
         X=np.concatenate((state.X, X)),
-        rows=rows,
+        embedding=state.embedding.extended(Z_extra, state.settings.shard),
         mean=np.concatenate((state.mean, mean)),
         residual=np.concatenate((state.residual, residual)),
         projected_leverage=np.concatenate((state.projected_leverage, projected)),
@@ -212,13 +229,18 @@ def covariance_rows(
         coefficients.append((V_inv @ z_j).T)
     stacked = np.concatenate(coefficients)
     full, projected = np.empty((b, len(state.X))), np.empty((b, len(state.X)))
-    for block in _blocks(len(state.X), len(stacked)):
-        product = stacked @ state.Z[:, block]
-        full[:, block] = product[:b]
-        projected[:, block] = product[:b] if V_inv is None else product[-b:]
-        if len(unseen):
-            K = kernel_rows(state, numbers[unseen], state.X[block], rescues)
-            full[unseen, block] += (K - product[b : b + len(unseen)]) / state.settings.lam
+
+    def fill(shard: int, span: slice, rescues: Rescues) -> None:
+        Z = state.embedding.shards[shard].array
+        for block, own in _blocks_of(span, len(stacked)):
+            product = stacked @ Z[:, block]
+            full[:, own] = product[:b]
+            projected[:, own] = product[:b] if V_inv is None else product[-b:]
+            if len(unseen):
+                K = kernel_rows(state, numbers[unseen], state.X[own], rescues)
+                full[unseen, own] += (K - product[b : b + len(unseen)]) / state.settings.lam
+
+    each_shard(state.embedding, fill, rescues)
     return full, projected
 
 
@@ -249,6 +271,12 @@ def _blocks(size: int, rows: int) -> Iterator[slice]:
     for start in range(0, size, step):
         check_time()
         yield slice(start, min(start + step, size))
+
+
+def _blocks_of(span: slice, rows: int) -> Iterator[tuple[slice, slice]]:
+    """The blocks of a shard: where each is in the shard, and which candidates it holds."""
+    for block in _blocks(span.stop - span.start, rows):
+        yield block, slice(span.start + block.start, span.start + block.stop)
 
 
 def _square_sums(rows: FloatArray) -> FloatArray:

@@ -6,13 +6,14 @@ from functools import cached_property
 import numpy as np
 
 from app.arrays import Array, BoolArray, FloatArray, IndexArray
-from app.domain.predictions import Front, FrontPoint, Insight
+from app.domain.predictions import Front, FrontPoint, Insight, VolumePoint
 from app.domain.studies import Configuration, Direction, Objective
 from app.engine import rng_at
 from app.engine.several import hypervolume, is_possible, non_dominated
 from app.engine.several.aims import MARGIN
 from app.engine.stability import not_negative
 from app.engine.state import State
+from app.engine.time_limit import check_time
 from app.modelling.aiming import Aiming
 from app.modelling.ledger_state import LedgerState
 from app.modelling.predicting import Predictions, Predictor
@@ -23,6 +24,7 @@ MOST_SHOWN = 200
 MOST_DRAWN = 300
 MOST_IN_VOLUME = {1: 10**9, 2: 10**9, 3: 1_000}
 """Points of a front, by the number of objectives, whose volume is computed for the gap; 50 beyond three objectives."""
+MOST_VOLUMES = 200
 DRAWS = 256
 """Joint draws from which the chance of being on the front is estimated."""
 
@@ -280,7 +282,7 @@ class FrontReader:
 
 def _joint_draws(state: State, numbers: IndexArray, rng: np.random.Generator) -> FloatArray:
     """(DRAWS, n) of the posterior, in model units."""
-    Z = state.Z[:, numbers]
+    Z = state.embedding.columns(numbers)
     prior = state.settings.kernel.matrix(state.X[numbers], state.X[numbers])
     covariance = prior - Z.T @ Z + state.settings.lam * (Z.T @ state.V_inverse(Z))
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
@@ -303,3 +305,18 @@ def predictions_of(model: StudyModel) -> Predictions:
 def insight_of(model: StudyModel) -> Insight:
     """The certificate and the best candidate of one objective, or the front of several."""
     return FrontReader(model).insight() if isinstance(model, SeveralModels) else Predictor(model).insight()
+
+
+def hypervolumes_of(ledger: LedgerState) -> tuple[VolumePoint, ...]:
+    """How the measured front grew, above the reference of today; empty while there is none."""
+    reference = MeasuredFront(ledger).reference
+    if ledger.configuration.is_plain or reference is None:
+        return ()
+    numbers = np.flatnonzero(ledger.counted)
+    shown = np.unique(np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_VOLUMES)).astype(np.int64))
+    volumes = []
+    for number in numbers[shown].tolist():
+        check_time()
+        points = MeasuredFront(ledger.until(number + 1)).points
+        volumes.append(VolumePoint(number + 1, hypervolume_above(points, reference)))
+    return tuple(volumes)

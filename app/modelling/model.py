@@ -77,7 +77,7 @@ class Model:
     def nbytes(self) -> int:
         """What it takes in memory: its arrays, and what Python and the allocator add to those of a small study."""
         arrays = [value for value in vars(self.state).values() if isinstance(value, np.ndarray)]
-        return sum(array.nbytes for array in arrays) + self.state.Z.nbytes + self.ledger.nbytes + OVERHEAD
+        return sum(array.nbytes for array in arrays) + self.state.embedding.nbytes + self.ledger.nbytes + OVERHEAD
 
 
 @contextmanager

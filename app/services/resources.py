@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+from app.compute.channel import WorkerSettings
 from app.compute.ledger_states import LedgerStates
-from app.compute.local import Jobs, LocalCompute
+from app.compute.local import Compute, Jobs, LocalCompute
 from app.compute.models import Models
 from app.compute.simulations import Simulations
+from app.compute.workers import WorkerCompute
 from app.services.group_commit import GroupCommit
 from app.services.memory import MemoryBudget
 from app.services.signing import Signer, open_signer
@@ -24,8 +26,8 @@ class Resources:
     database: Database
     arrays: ArrayCache
     ledger_states: LedgerStates
-    models: Models
-    compute: LocalCompute
+    models: Models  # of this process, if it computes itself
+    compute: Compute
     jobs: Jobs  # asks
     memory: MemoryBudget  # of requests in progress
     signer: Signer
@@ -41,6 +43,7 @@ class Resources:
         self.snapshots.close()
         self.simulations.close()
         self.backtests.close()
+        self.compute.close()
         self.database.dispose()
 
 
@@ -58,8 +61,8 @@ def open_resources(settings: Settings) -> Resources:
         arrays=arrays,
         ledger_states=states,
         models=models,
-        compute=LocalCompute(models, settings.engine_seconds),
-        jobs=Jobs(settings.engine_threads, settings.engine_queue),
+        compute=_compute(settings, database, models),
+        jobs=Jobs(settings.engine_threads * max(1, settings.compute_workers or 0), settings.engine_queue),
         memory=MemoryBudget(settings.work_bytes),
         signer=open_signer(settings.signing_key_file),
         snapshots=Jobs(1, settings.engine_queue),
@@ -67,3 +70,19 @@ def open_resources(settings: Settings) -> Resources:
         backtests=Jobs(1, MOST_WAITING_BACKTESTS),
         simulations=Simulations(BACKTEST_SECONDS),
     )
+
+
+def _compute(settings: Settings, database: Database, models: Models) -> Compute:
+    """In worker processes, if there are to be any; else on the threads of this process."""
+    if not settings.compute_workers:
+        return LocalCompute(models, settings.engine_seconds)
+    worker = WorkerSettings(
+        database=settings.database_address,
+        cache_bytes=settings.cache_bytes,
+        model_bytes=settings.model_bytes,
+        seconds=settings.engine_seconds,
+        threads=settings.engine_threads,
+        log_format=settings.log_format,
+        log_level=settings.log_level,
+    )
+    return WorkerCompute(database, worker, settings.compute_workers)

@@ -17,7 +17,8 @@ from tests.conftest import on_sqlite
 
 def test_a_server_on_a_migrated_database_is_alive_and_ready(anonymous: TestClient) -> None:
     assert anonymous.get("/healthz").json() == {"status": "ok"}
-    assert anonymous.get("/readyz").json() == {"status": "ok"}
+    compute = {"workers": 0, "ready": 0, "running": 0, "deaths": 0}
+    assert anonymous.get("/readyz").json() == {"status": "ok", "compute": compute}
 
 
 def test_a_server_whose_schema_is_behind_is_alive_but_not_ready(anonymous: TestClient, database: Database) -> None:

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from app.arrays import IndexArray
 from app.engine import State, lifecycle, measure
+from app.engine.embedding import Embedding, Rows
 from app.engine.kernels import Gaussian
 from app.engine.posterior import Measurements, downdate, from_scratch, has_drifted, update, with_counts
 from app.engine.stability import Rescues
-from app.engine.state import Rows
 from tests.engine.problems import Lab, lab, labs
 
 
@@ -104,7 +104,7 @@ def test_a_state_that_has_drifted_is_computed_from_scratch() -> None:
     assert after.updates == 0
     fresh = from_scratch(after, after.S, Rescues())
     np.testing.assert_allclose(after.leverage, fresh.leverage, rtol=1e-9)
-    turned = state.replace(rows=Rows(state.Z * (1 + 1e-5)))
+    turned = state.replace(embedding=Embedding([Rows(state.Z * (1 + 1e-5))]))
     assert has_drifted(turned)
 
 

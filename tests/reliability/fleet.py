@@ -94,6 +94,7 @@ class Fleet:
         """With settings of its own; bugs that are planted here are planted there."""
         planted = {PLANTED: os.environ[PLANTED]} if PLANTED in os.environ else {}
         common = {"NEXTBATCH_DATA": str(member.folder), "NEXTBATCH_DATABASE_URL": self.database, **planted}
+        common["NEXTBATCH_COMPUTE_WORKERS"] = "0"  # bugs are planted in the server process; promise 32 asks for workers
         member.start({**common, "NEXTBATCH_DATABASE_CONNECTIONS": "8", **settings})
 
     @cached_property

@@ -12,9 +12,12 @@ from unittest.mock import patch
 
 from sqlalchemy import Connection, text
 
+from app.compute import supervision
 from app.compute.ledger_states import LedgerStates
+from app.compute.supervision import RemoteComputation, SupervisedWorker
 from app.deadline import Demand
 from app.domain import clock
+from app.domain.batches import BatchSize
 from app.fair_threads import FairThreads
 from app.modelling.ledger_state import LedgerState, fold
 from app.services import group_commit
@@ -27,6 +30,7 @@ from app.storage.database import Attempt, Database, attempt, open_database
 
 PLANTED = "PLANTED_BUG"
 CLOCK_OFFSET = "CLOCK_OFFSET_SECONDS"
+SILENCE = "SILENCE_SECONDS"  # after which a compute worker counts as frozen
 
 
 def planted_in_servers(bug: str) -> AbstractContextManager[object]:
@@ -38,6 +42,8 @@ def plant(environment: Mapping[str, str]) -> None:
     """In this process, for good."""
     if CLOCK_OFFSET in environment:
         _set_clock(timedelta(seconds=float(environment[CLOCK_OFFSET])))
+    if SILENCE in environment:
+        supervision.SILENT_SECONDS = float(environment[SILENCE])
     if PLANTED in environment:
         BUGS[environment[PLANTED]]()
 
@@ -230,6 +236,25 @@ def _first_come_first_served() -> None:
     FairThreads._is_busy_for = lambda threads, _owner: threads._running.total() >= threads._threads  # type: ignore[method-assign]
 
 
+def _lost_computations_are_refused() -> None:
+    """Nobody repeats what a dead compute worker had begun."""
+    supervision.ATTEMPTS = 1
+
+
+def _repeats_forget_their_size() -> None:
+    """What is sent to the second compute worker is not what was sent to the first."""
+    send = SupervisedWorker._send
+
+    def forgetful(worker: SupervisedWorker, computation: RemoteComputation) -> None:
+        request = computation.request
+        if computation.attempts and request.kind == "compute_batch":
+            prefix, _, terms = request.arguments
+            computation.request = replace(request, arguments=(prefix, BatchSize(1, 1), terms))
+        send(worker, computation)
+
+    SupervisedWorker._send = forgetful  # type: ignore[method-assign]
+
+
 BUGS: Mapping[str, Callable[[], None]] = {
     "commit after the answer": _commit_after_answer,
     "answers before the commit": _answer_before_the_commit,
@@ -245,4 +270,6 @@ BUGS: Mapping[str, Callable[[], None]] = {
     "values that nobody counts": _values_not_counted,
     "work for clients that left": _nobody_notices_who_left,
     "one key on every thread": _first_come_first_served,
+    "lost computations are refused": _lost_computations_are_refused,
+    "repeated computations forget their size": _repeats_forget_their_size,
 }

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from fastapi import APIRouter, Request
+from pydantic import Field
 from starlette.responses import Response
 
 from app.api.dependencies import ResourcesDep
@@ -17,6 +18,19 @@ class Fine(Shape):
     status: Literal["ok"] = "ok"
 
 
+class ComputeOut(Shape):
+    """The compute workers of the process that answers; none if it computes itself."""
+
+    workers: int
+    ready: int
+    running: int = Field(description="Computations that run or wait for a worker.")
+    deaths: int = Field(description="Workers that died and were replaced.")
+
+
+class Ready(Fine):
+    compute: ComputeOut
+
+
 @router.get("/healthz", summary="The process answers")
 async def health() -> Fine:
     return Fine()
@@ -27,9 +41,9 @@ async def health() -> Fine:
     summary="The database is reachable and its schema is the newest",
     responses=documented("database-unavailable", "database-busy", "database-replaced", "overloaded"),
 )
-def ready(resources: ResourcesDep) -> Fine:
+def ready(resources: ResourcesDep) -> Ready:
     must_be_ready(resources.database)
-    return Fine()
+    return Ready(compute=ComputeOut.model_validate(resources.compute.status()))
 
 
 @router.get(

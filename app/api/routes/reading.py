@@ -18,7 +18,7 @@ from app.api.shared_answers import Reader
 from app.services.use_cases import batches, verification
 from app.services.workflows.diagnose import diagnose_study
 from app.services.workflows.replay import replay
-from app.services.workflows.summarise import read_front, summarise
+from app.services.workflows.summarise import read_front, read_volumes, summarise
 
 router = APIRouter(
     prefix="/v1/studies/{study}", tags=["reading"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
@@ -57,7 +57,8 @@ async def read_study_front(study: Name, reader: Reader, resources: ResourcesDep,
 async def read_trace(study: Name, reader: Reader, resources: ResourcesDep) -> Response:
     def make() -> TraceOut:
         _, issued = reader.tx.read(batches.list_batches, study, 0, 100_000, None, None)
-        return trace_out(summarise(resources, reader.tx, study, None), issued)
+        summary = summarise(resources, reader.tx, study, None)
+        return trace_out(summary, issued, read_volumes(resources, summary))
 
     return await reader.answer(study, make)
 

@@ -9,9 +9,9 @@ from app.api.schemas.batches import BatchBrief, batch_brief
 from app.api.schemas.fronts import FrontOut, front_in_words, front_out
 from app.api.schemas.shape import Shape
 from app.domain.batches import Batch
-from app.domain.predictions import Outlook, difference_in_words
+from app.domain.predictions import Outlook, VolumePoint, difference_in_words
 from app.domain.studies import Direction, StudyState
-from app.services.workflows.summarise import StudySummary, hypervolumes, progress
+from app.services.workflows.summarise import StudySummary, progress
 
 
 class BestObservedOut(Shape):
@@ -214,11 +214,11 @@ def certificate_out(summary: StudySummary) -> CertificateAnswer:
     )
 
 
-def trace_out(summary: StudySummary, batches: Sequence[Batch]) -> TraceOut:
+def trace_out(summary: StudySummary, batches: Sequence[Batch], volumes: Sequence[VolumePoint]) -> TraceOut:
     points = tuple(PointOut.model_validate(point) for point in progress(summary.ledger))
-    volumes = tuple(VolumeOut.model_validate(point) for point in hypervolumes(summary.ledger))
+    front = tuple(VolumeOut.model_validate(point) for point in volumes)
     briefs = tuple(batch_brief(summary.study, batch) for batch in batches)
-    return TraceOut(batches=briefs, progress=points, hypervolume=volumes)
+    return TraceOut(batches=briefs, progress=points, hypervolume=front)
 
 
 def _counts(summary: StudySummary) -> CountsOut:

@@ -118,7 +118,7 @@ def _issue(connection: Connection, actor: Actor, resources: Resources, name: str
 
 def _save_snapshot(resources: Resources, prefix: LedgerPrefix) -> None:
     """Save the model for the next process, after the answer, if that would take long to compute."""
-    if not resources.models.is_worth_saving(prefix.study_id):
+    if not resources.compute.is_worth_saving(prefix.study_id):
         return
     try:
         resources.snapshots.start(f"study {prefix.study_id}", prefix.study_id, _try_to_save, resources, prefix)
@@ -129,6 +129,6 @@ def _save_snapshot(resources: Resources, prefix: LedgerPrefix) -> None:
 def _try_to_save(resources: Resources, prefix: LedgerPrefix) -> None:
     """A snapshot that cannot be saved costs time later, and nothing else."""
     try:
-        resources.models.save(prefix)
+        resources.compute.save(prefix)
     except (Refusal, SQLAlchemyError) as error:
         structlog.get_logger().warning("snapshot not saved", study=prefix.study_id, error=repr(error))

@@ -13,9 +13,9 @@ from app.domain.batches import Batch
 from app.domain.candidates import expense_column
 from app.domain.clock import ago, now
 from app.domain.errors import Finding, Invalid
-from app.domain.predictions import BestObserved, BestPredicted, Certificate, Front, Insight, Outlook
+from app.domain.predictions import BestObserved, BestPredicted, Certificate, Front, Insight, Outlook, VolumePoint
 from app.domain.studies import Direction, Objective, Study
-from app.modelling.front_reading import MeasuredFront, hypervolume_above, utilities_of
+from app.modelling.front_reading import utilities_of
 from app.modelling.ledger_state import LedgerState
 from app.modelling.predicting import Predictions
 from app.modelling.spending import Spending, spending_of
@@ -26,7 +26,6 @@ from app.storage import batches as batch_rows
 from app.storage.candidate_set import CandidateSet
 
 MOST_POINTS = 2_000
-MOST_VOLUMES = 200
 
 
 @dataclass(frozen=True)
@@ -111,24 +110,12 @@ def predict(resources: Resources, tx: ReadTransactions, name: str) -> Prediction
     return resources.compute.predictions(_prefix(study, state)) if state.blocks else None
 
 
-@dataclass(frozen=True)
-class VolumePoint:
-    observation: int
-    hypervolume: float  # of the front so far
-
-
-def hypervolumes(state: LedgerState) -> list[VolumePoint]:
+def read_volumes(resources: Resources, summary: StudySummary) -> tuple[VolumePoint, ...]:
     """How the measured front grew, above the reference of today; empty while there is none."""
-    reference = MeasuredFront(state).reference
-    if state.configuration.is_plain or reference is None:
-        return []
-    numbers = np.flatnonzero(state.counted)
-    shown = np.unique(np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_VOLUMES)).astype(np.int64))
-    volumes = []
-    for number in numbers[shown].tolist():
-        points = MeasuredFront(state.until(number + 1)).points
-        volumes.append(VolumePoint(number + 1, hypervolume_above(points, reference)))
-    return volumes
+    state = summary.ledger
+    if state.configuration.is_plain or not state.blocks:
+        return ()
+    return resources.compute.hypervolumes(_prefix(summary.study, state))
 
 
 def progress(state: LedgerState) -> list[ProgressPoint]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
-from pathlib import Path
 from random import Random
 from time import perf_counter, sleep
 from unittest.mock import patch
@@ -29,6 +28,7 @@ def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
     cases = 0
     with running(databases.empty_folder() / "data", **_started_with()) as server:
         begin(server)
+        wait_for_workers(server)
         before = memory(server)
         for case in budget:
             quiet += reports(server)
@@ -51,6 +51,12 @@ def begin(server: Server) -> None:
         client.put("/v1/studies/s", json={}).raise_for_status()
         content = {"content": LIST, "headers": {"Content-Type": "text/csv"}}
         client.put("/v1/studies/s/candidates", **content).raise_for_status()  # type: ignore[arg-type]
+
+
+def wait_for_workers(server: Server) -> None:
+    """What they take at rest is no growth."""
+    while (compute := httpx.get(f"{server.address}/readyz").json()["compute"])["ready"] < compute["workers"]:
+        sleep(0.1)
 
 
 def reports_for(seconds: float, server: Server) -> list[float]:
@@ -88,9 +94,9 @@ def _reported(client: httpx.Client, number: int) -> bool:
 
 
 def memory(server: Server) -> float:
-    """MiB that the server's process has had in memory at the most."""
-    line = next(line for line in Path(f"/proc/{server.process.pid}/status").read_text().splitlines() if "VmHWM" in line)
-    return int(line.split()[1]) / 1024
+    """MiB that the server and its compute workers have had in memory at the most."""
+    statuses = [(process / "status").read_text() for process in server.processes()]
+    return sum(int(status.split("VmHWM:")[1].split()[0]) for status in statuses) / 1024
 
 
 def wrong(took: Sequence[float], growth: float) -> list[str]:

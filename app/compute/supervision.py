@@ -1,0 +1,242 @@
+"""One compute worker of a server process, replaced whenever it dies; what it had begun is repeated.
+
+A computation is a function of a prefix of the ledger, so repeating it changes nothing. A worker is killed if it is
+silent for long (frozen, or in a call that never returns to the interpreter), or if a computation heeds neither its time
+limit nor that nobody wants it any more.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Any
+
+import structlog
+
+from app.compute.channel import (
+    CancelRequest,
+    Channel,
+    ComputationBegun,
+    ComputeReply,
+    ComputeRequest,
+    WorkerReady,
+    WorkerSettings,
+)
+from app.domain.errors import ComputationTooLong, Overloaded, Refusal
+
+ATTEMPTS = 3  # of a computation whose worker dies
+LOOK_SECONDS = 0.5
+SILENT_SECONDS = 10.0  # of a worker with something to do, which otherwise speaks every second
+START_SECONDS = 60.0
+HEAD_START = 1.0  # for the server itself, unless a computation comes first
+GRACE_SECONDS = 10.0  # for a computation to end by itself, after its time or when nobody wants it
+MOST_PAUSE = 5.0  # before the next start, if workers die as soon as they are started
+EXIT_SECONDS = 0.5  # for a worker that is no longer needed
+STOPPING = "The server is stopping."
+
+
+@dataclass(eq=False)
+class RemoteComputation:
+    """A computation that a worker was asked for."""
+
+    request: ComputeRequest
+    future: Future[ComputeReply] = field(default_factory=Future)
+    attempts: int = 0  # that ended with the death of the worker
+    sent: float = 0.0
+    begun: float | None = None
+    cancelled: float | None = None
+
+    def lose(self) -> bool:
+        """Its worker died; whether it is tried again."""
+        self.attempts += 1
+        self.begun = None
+        if self.attempts < ATTEMPTS:
+            return True
+        self.refuse(
+            Overloaded(
+                f"The processes that computed this ended unexpectedly, {ATTEMPTS} times; nothing was stored. Usually "
+                "memory is short. Ask for fewer measurements, use a shorter list, or give the server more memory.",
+                retry_after=30,
+            )
+        )
+        return False
+
+    def answer(self, reply: ComputeReply) -> None:
+        with suppress(InvalidStateError):  # it was refused a moment ago
+            self.future.set_result(reply)
+
+    def refuse(self, refusal: Refusal) -> None:
+        with suppress(InvalidStateError):
+            self.future.set_exception(refusal)
+
+
+class SupervisedWorker:
+    """Starts the process, passes requests on, and starts another one when it is gone."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self.deaths = 0
+        self.is_ready = False
+        self._settings = settings
+        self._numbers = count(1)
+        self._computations: dict[int, RemoteComputation] = {}
+        self._lock = Lock()  # what is sent is listed, and sent once to each process
+        self._channel: Channel | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._heard = 0.0
+        self._closing, self._wanted = Event(), Event()
+        self._threads = [Thread(target=work, daemon=True) for work in (self._supervise, self._watch)]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def running(self) -> int:
+        return len(self._computations)
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process is not None else None
+
+    def start(self, kind: str, arguments: tuple[Any, ...]) -> RemoteComputation:
+        """Have something computed; its future has the result."""
+        with self._lock:
+            computation = RemoteComputation(ComputeRequest(next(self._numbers), kind, arguments))
+            if self._closing.is_set():
+                computation.refuse(Overloaded(STOPPING))
+                return computation
+            self._computations[computation.request.number] = computation
+            self._send(computation)
+        self._wanted.set()
+        return computation
+
+    def cancel(self, computation: RemoteComputation) -> None:
+        """Nobody waits for it any more. If it does not end soon, its worker is ended."""
+        computation.cancelled = monotonic()
+        with self._lock:
+            if self._channel is not None:
+                with suppress(OSError):
+                    self._channel.send(CancelRequest(computation.request.number))
+
+    def close(self) -> None:
+        self._closing.set()
+        self._wanted.set()
+        with self._lock:
+            if self._channel is not None:
+                self._channel.close()
+        for thread in self._threads:
+            thread.join()
+
+    def _send(self, computation: RemoteComputation) -> None:
+        computation.sent = monotonic()
+        if self._channel is not None:
+            with suppress(OSError):  # the worker has just died, and everything is sent to the next one
+                self._channel.send(computation.request)
+
+    def _supervise(self) -> None:
+        quick_deaths = 0
+        self._wanted.wait(HEAD_START)
+        while not self._closing.is_set():
+            started = monotonic()
+            try:
+                channel, process = self._begin()
+            except OSError as error:
+                structlog.get_logger().error("a compute worker cannot be started", error=repr(error))
+                self._forget_lost()
+            else:
+                with suppress(EOFError, OSError):
+                    while True:
+                        self._hear(channel.receive())
+                self._end(channel, process)
+            quick_deaths = quick_deaths + 1 if monotonic() < started + MOST_PAUSE else 0
+            if quick_deaths > 1:
+                self._closing.wait(min(MOST_PAUSE, 0.1 * 2**quick_deaths))
+
+    def _begin(self) -> tuple[Channel, "subprocess.Popen[bytes]"]:
+        """Start a process, and send it everything that waits."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-P", "-m", "app.compute.worker", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env={f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")} | os.environ,
+            )
+        channel = Channel(ours)
+        with suppress(OSError):
+            channel.send(self._settings)
+        with self._lock:
+            self._heard, self._channel, self._process = monotonic(), channel, process
+            for computation in list(self._computations.values()):
+                self._send(computation)
+            if self._closing.is_set():
+                channel.close()
+        return channel, process
+
+    def _hear(self, message: Any) -> None:
+        self._heard = monotonic()
+        if isinstance(message, WorkerReady):
+            self.is_ready = True
+        elif isinstance(message, ComputationBegun):
+            self._computations[message.number].begun = self._heard
+        elif isinstance(message, ComputeReply):
+            self._computations.pop(message.number).answer(message)
+
+    def _end(self, channel: Channel, process: "subprocess.Popen[bytes]") -> None:
+        """The process is gone, or goes now; forget what is not to be repeated."""
+        channel.close()
+        try:
+            code = process.wait(EXIT_SECONDS if self._closing.is_set() else 0.1)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+        with self._lock:
+            self.is_ready, self._channel = False, None
+            channel.release()
+            if self._closing.is_set():
+                self._give_up()
+                return
+        self.deaths += 1
+        self._forget_lost()
+        structlog.get_logger().warning("a compute worker died", exit=code, repeated=len(self._computations))
+
+    def _forget_lost(self) -> None:
+        """Keep the computations that the next process repeats."""
+        with self._lock:
+            self._computations = {
+                number: computation
+                for number, computation in self._computations.items()
+                if computation.cancelled is None and not computation.future.done() and computation.lose()
+            }
+
+    def _give_up(self) -> None:
+        for computation in self._computations.values():
+            computation.refuse(Overloaded(STOPPING))
+        self._computations.clear()
+
+    def _watch(self) -> None:
+        """Kill the process if it does not do what it should; `_supervise` then starts another."""
+        while not self._closing.wait(LOOK_SECONDS):
+            reason = self._reason_to_kill()
+            process = self._process
+            if reason is not None and process is not None and process.poll() is None:
+                structlog.get_logger().warning("a compute worker is killed", reason=reason)
+                process.kill()
+
+    def _reason_to_kill(self) -> str | None:
+        now = monotonic()
+        waiting = list(self._computations.values())
+        for computation in waiting:
+            if computation.cancelled is not None and now > computation.cancelled + GRACE_SECONDS:
+                return "a computation that nobody wants does not end"
+            if computation.begun is not None and now > computation.begun + self._settings.seconds + GRACE_SECONDS:
+                computation.refuse(ComputationTooLong())
+                return "a computation does not heed its time limit"
+        patience = SILENT_SECONDS if self.is_ready else START_SECONDS
+        if waiting and now > max(self._heard, min(computation.sent for computation in waiting)) + patience:
+            return "it says nothing"
+        return None
