@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, update
@@ -29,9 +30,8 @@ _LAST_NUMBER = select(func.max(batches.c.number)).where(batches.c.study_id == _S
 _OF_STUDY = select(batches).where(batches.c.study_id == _STUDY)
 _FIND = _OF_STUDY.where(batches.c.number == bindparam("number"))
 _OPEN_OF = _OF_STUDY.where(batches.c.worker == bindparam("worker"), batches.c.state == BatchState.OPEN)
-_SUGGESTIONS = (
-    select(suggestions).where(suggestions.c.study_id == _STUDY).order_by(suggestions.c.batch, suggestions.c.rank)
-)
+# They are sorted by this program: for the order, SQLite would read every suggestion of the study.
+_SUGGESTIONS = select(suggestions).where(suggestions.c.study_id == _STUDY)
 _SUGGESTIONS_OF = Prepared(
     _SUGGESTIONS.where(suggestions.c.batch.in_(bindparam("batches", expanding=True))), listed="batches"
 )
@@ -119,25 +119,24 @@ def based_on(connection: Connection, study: Study, seq: int) -> tuple[int, ...]:
 
 def suggestions_of(connection: Connection, study: Study, numbers: Iterable[int]) -> list[Suggestion]:
     """The suggestions of some batches, by batch and rank."""
-    return [
-        _suggestion(row)
+    return _in_order(
+        row
         for part in in_parts(sorted(set(numbers)))
         for row in _SUGGESTIONS_OF.rows(connection, {"study": study.id, "batches": part})
-    ]
+    )
 
 
 def suggestions_for(connection: Connection, study: Study, candidates: Iterable[int]) -> list[Suggestion]:
     """The suggestions of some candidates in any state, oldest first."""
-    return [
-        _suggestion(row)
+    return _in_order(
+        row
         for part in in_parts(sorted(set(candidates)))
         for row in _SUGGESTIONS_FOR.rows(connection, {"study": study.id, "candidates": part})
-    ]
+    )
 
 
 def suggestions_in(connection: Connection, study: Study, state: SuggestionState) -> list[Suggestion]:
-    rows = _SUGGESTIONS_IN.rows(connection, {"study": study.id, "state": state})
-    return [_suggestion(row) for row in rows]
+    return _in_order(_SUGGESTIONS_IN.rows(connection, {"study": study.id, "state": state}))
 
 
 def resolve(connection: Connection, study: Study, ids: Sequence[SuggestionId], state: SuggestionState) -> None:
@@ -174,6 +173,10 @@ def _batch(row: Row[Any]) -> Batch:
         computation=from_plain(Computation, read_json(row.computation)),
         created_at=row.created_at,
     )
+
+
+def _in_order(rows: Iterable[Mapping[str, Any]]) -> list[Suggestion]:
+    return [_suggestion(row) for row in sorted(rows, key=itemgetter("batch", "rank"))]
 
 
 def _suggestion(row: Mapping[str, Any]) -> Suggestion:

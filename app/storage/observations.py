@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, insert, select, update
 
 from app.domain.batches import SuggestionId
 from app.domain.codec import canonical, from_plain, read_json, to_plain
@@ -18,28 +19,50 @@ _ADD = Prepared(insert(observations))
 _OF_STUDY = observations.c.study_id == bindparam("study")
 _LAST_NUMBER = select(func.max(observations.c.number)).where(_OF_STUDY)
 _CURRENT = select(observations).where(_OF_STUDY, observations.c.current)
-_OF_BATCHES = Prepared(_CURRENT.where(observations.c.batch.in_(bindparam("batches", expanding=True))), listed="batches")
-_WITH_REFS = Prepared(_CURRENT.where(observations.c.ref.in_(bindparam("refs", expanding=True))), listed="refs")
+# Without statistics SQLite prefers an index that gives the order, or none that is partial, and would then read every
+# observation of the study for each report. So these ask by the columns of an index, and are sorted afterwards.
+_FIRST = observations.alias("first")
+
+
+def _with_first(*conditions: ColumnElement[bool]) -> Select[Any]:
+    """The current observations whose first version meets conditions: partial indexes have first versions only."""
+    numbers = select(_FIRST.c.number).where(_FIRST.c.study_id == bindparam("study"), _FIRST.c.version == 1, *conditions)
+    return _CURRENT.where(observations.c.number.in_(numbers))
+
+
+_OF_BATCHES = Prepared(
+    _with_first(_FIRST.c.replicate.is_not(None), _FIRST.c.batch.in_(bindparam("batches", expanding=True))),
+    listed="batches",
+)
+_WITH_REFS = Prepared(
+    _with_first(_FIRST.c.ref.is_not(None), _FIRST.c.ref.in_(bindparam("refs", expanding=True))), listed="refs"
+)
+_MEASURED = (
+    select(func.count())
+    .select_from(observations)
+    .where(
+        observations.c.study_id == suggestions.c.study_id,
+        observations.c.candidate == suggestions.c.candidate,
+        observations.c.batch == suggestions.c.batch,
+        observations.c.rank == suggestions.c.rank,
+        observations.c.current,
+    )
+    .correlate(suggestions)
+    .scalar_subquery()
+)
 _COMPLETED = Prepared(
     select(suggestions.c.batch, suggestions.c.rank)
-    .join_from(
-        suggestions,
-        observations,
-        (observations.c.study_id == suggestions.c.study_id)
-        & (observations.c.candidate == suggestions.c.candidate)  # this column has an index
-        & (observations.c.batch == suggestions.c.batch)
-        & (observations.c.rank == suggestions.c.rank)
-        & observations.c.current,
-    )
     .where(suggestions.c.study_id == bindparam("study"), suggestions.c.batch.in_(bindparam("batches", expanding=True)))
-    .group_by(suggestions.c.batch, suggestions.c.rank, suggestions.c.replicates)
-    .having(func.count() >= suggestions.c.replicates)
+    .where(suggestions.c.replicates <= _MEASURED)
     .order_by(suggestions.c.batch, suggestions.c.rank),
     listed="batches",
 )
-_RECORDED = _CURRENT.where(observations.c.kind == ObservationKind.RECORDED).order_by(observations.c.number)
 _RECORDED_OF = Prepared(
-    _RECORDED.where(observations.c.candidate.in_(bindparam("candidates", expanding=True))), listed="candidates"
+    _CURRENT.where(
+        observations.c.kind == ObservationKind.RECORDED,
+        observations.c.candidate.in_(bindparam("candidates", expanding=True)),
+    ),
+    listed="candidates",
 )
 _LATEST = Prepared(
     select(observations.c.number, observations.c["values"])
@@ -92,11 +115,12 @@ def page(
 
 def recorded_of(connection: Connection, study: Study, candidates: Iterable[int]) -> list[Observation]:
     """The observations of some candidates that count, oldest first."""
-    return [
-        _observation(row)
+    rows = (
+        row
         for part in in_parts(sorted(set(candidates)))
         for row in _RECORDED_OF.rows(connection, {"study": study.id, "candidates": part})
-    ]
+    )
+    return [_observation(row) for row in sorted(rows, key=itemgetter("number"))]
 
 
 def latest(connection: Connection, study: Study, limit: int) -> list[tuple[int, Outcome]]:
