@@ -22,6 +22,7 @@ from app.api.routes import (
     audit,
     backtests,
     batches,
+    borrowing,
     candidates,
     checking,
     events,
@@ -43,7 +44,7 @@ from app.settings import Settings
 
 # In the order in which people read of them.
 ROUTES = (
-    *(studies, forks, candidates, structures, checking, batches, observations, reading, backtests),
+    *(studies, forks, borrowing, candidates, structures, checking, batches, observations, reading, backtests),
     *(events, heads, archives, keys, audit, operations, session, page),
 )
 

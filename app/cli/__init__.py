@@ -39,6 +39,7 @@ _PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "create": studies.create,
         "upload": studies.upload,
         "fork": studies.fork,
+        "borrow": studies.borrow,
         "status": studies.status,
         "watch": bench.watch,
         "backtest": backtest,

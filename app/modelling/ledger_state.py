@@ -23,6 +23,7 @@ from app.domain.events import (
     CandidatesAdded,
     CandidatesSwitched,
     CandidatesUploaded,
+    EarlierResults,
     ForkStarted,
     MeasurementsAbandoned,
     MeasurementsFailed,
@@ -30,6 +31,7 @@ from app.domain.events import (
     ObservationRetracted,
     ObservationsReported,
     ReportedObservation,
+    ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -84,6 +86,8 @@ class LedgerState:
     """(n,) whether the observation counts; a retracted one does not."""
     failed: Mapping[int, int] = field(default_factory=dict)
     """Candidate → how often a measurement of it failed and may not be tried again."""
+    borrowed: tuple[EarlierResults, ...] = ()
+    """Results of earlier studies that count as hints."""
 
     @property
     def rows(self) -> int:
@@ -132,6 +136,7 @@ class LedgerState:
             values=values,
             further={},
             counted=self.counted & ~np.isnan(values),
+            borrowed=self.borrowed if self.configuration.is_plain else (),
         )
 
 
@@ -174,6 +179,8 @@ class _Folding:
                 self._change(configuration=event.configuration)
             case ForkStarted():
                 self._fork(event.configuration)
+            case ResultsBorrowed():
+                self._change(borrowed=event.earlier)
             case StudyChanged():
                 self._change(state=event.state, configuration=event.configuration)
             case StudyDeleted():

@@ -10,7 +10,7 @@ from app.arrays import Array
 from app.domain.batches import SuggestionId
 from app.domain.candidates import CandidateBlock, Column
 from app.domain.codec import from_plain, to_plain
-from app.domain.events import Basis
+from app.domain.events import Basis, EarlierResults
 from app.domain.studies import Configuration, StudyState
 from app.engine import load as load_state
 from app.engine import save as save_state
@@ -58,6 +58,7 @@ class _SavedLedger:
     pending: tuple[_SavedPending, ...] = ()
     bases: tuple[Basis, ...] = ()
     failed: tuple[_SavedFailures, ...] = ()
+    borrowed: tuple[EarlierResults, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ def _save_ledger(state: LedgerState) -> _SavedLedger:
         ),
         bases=state.bases,
         failed=tuple(_SavedFailures(candidate, times) for candidate, times in state.failed.items()),
+        borrowed=state.borrowed,
     )
 
 
@@ -135,6 +137,7 @@ def _load_ledger(saved: _SavedLedger, arrays: Mapping[str, Array]) -> LedgerStat
         },
         bases=saved.bases,
         failed={failures.candidate: failures.times for failures in saved.failed},
+        borrowed=saved.borrowed,
         candidates=arrays["ledger candidates"],
         values=arrays["ledger values"],
         counted=arrays["ledger counted"],

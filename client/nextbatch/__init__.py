@@ -18,6 +18,7 @@ from ._settings import Constraint, Objective
 from .answers import (
     BatchDetails,
     Best,
+    Borrowed,
     Candidate,
     Certificate,
     Column,
@@ -66,6 +67,7 @@ __all__ = [
     "Batch",
     "BatchDetails",
     "Best",
+    "Borrowed",
     "Candidate",
     "Certificate",
     "Client",

@@ -48,6 +48,20 @@ class StudyDetails:
 
 
 @dataclass(frozen=True)
+class Borrowed:
+    """Results of an earlier study that count as hints; `words` says how much they do."""
+
+    study: str
+    seq: int
+    head: str
+    results: int
+    columns: tuple[str, ...]
+    missing: tuple[str, ...]
+    words: str
+    importance: float | None = None
+
+
+@dataclass(frozen=True)
 class Receipt:
     """What an upload did, or would do (dry run)."""
 

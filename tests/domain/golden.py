@@ -31,6 +31,7 @@ from app.domain.events import (
     CandidatesAdded,
     CandidatesSwitched,
     CandidatesUploaded,
+    EarlierResults,
     FailedMeasurement,
     ForkStarted,
     MeasurementsAbandoned,
@@ -39,6 +40,7 @@ from app.domain.events import (
     ObservationRetracted,
     ObservationsReported,
     ReportedObservation,
+    ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -170,6 +172,19 @@ EVENTS: list[StudyEvent] = [
     ),
     StudyForked("golden-small", 17, "d" * 64),
     ForkStarted("golden", "e" * 64, Configuration(max_batch=2)),
+    ResultsBorrowed(
+        (
+            EarlierResults(
+                "suzuki-2025",
+                41,
+                "f" * 64,
+                Direction.MAXIMIZE,
+                (83.1, 12.0),
+                {"pressure": (1.0, 2.5)},
+                {"solvent": ("DMF", "MeOH")},
+            ),
+        )
+    ),
 ]
 
 

@@ -28,6 +28,7 @@ from app.domain.events import (
     ObservationRetracted,
     ObservationsReported,
     ReportedObservation,
+    ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -42,7 +43,7 @@ from app.domain.observations import Measured
 from app.domain.quantities import must_measure_the_same
 from app.domain.studies import TRANSITIONS, Configuration, StudyState
 from app.modelling.engine_settings import check_configuration, check_features
-from app.services.archives.blocks import Impossible, check_block, check_columns, must
+from app.services.archives.blocks import Impossible, check_block, check_columns, check_earlier, must
 from app.services.intake.limits import IntakeLimits
 
 
@@ -104,7 +105,7 @@ class _Story:
         self._check(entry, event)
         self._hashes.append(entry.hash)
 
-    def _check(self, entry: LedgerEntry, event: StudyEvent) -> None:  # noqa: PLR0912  (one branch per event)
+    def _check(self, entry: LedgerEntry, event: StudyEvent) -> None:  # noqa: PLR0912, PLR0915  (one branch per event)
         match event:
             case StudyCreated():
                 check_configuration(event.configuration)
@@ -116,6 +117,8 @@ class _Story:
             case ForkStarted():
                 must(event.head == entry.previous, "it names another head than the one before it")
                 self._fork(event)
+            case ResultsBorrowed():
+                check_earlier(event.earlier)
             case StudyForked():
                 must(limits.is_name(event.fork) and 1 <= event.at < entry.seq, "nothing can have been forked so")
             case StudyChanged():
