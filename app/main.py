@@ -22,6 +22,7 @@ from app.api.routes import (
     audit,
     backtests,
     batches,
+    borrowing,
     candidates,
     checking,
     events,
@@ -43,8 +44,8 @@ from app.settings import Settings, read_settings
 
 # In the order in which people read of them.
 ROUTES = (
-    *(studies, forks, candidates, structures, checking, batches, observations, reservations, reading, backtests),
-    *(events, heads, archives, keys, audit, operations, session, page),
+    *(studies, forks, borrowing, candidates, structures, checking, batches, observations, reservations, reading),
+    *(backtests, events, heads, archives, keys, audit, operations, session, page),
 )
 
 # By default a busy thread holds the interpreter for 5 ms. With many such threads the event loop hardly got a turn.

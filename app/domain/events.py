@@ -8,13 +8,13 @@ An event says what happened. Who did it, when, why and in which request is in it
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, assert_never
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeAlias
 
 from app.domain.batches import AskRequest, BatchRecord, BatchSize, Computation, DraftSuggestion, SuggestionId
 from app.domain.candidates import CandidateBlock, Column
 from app.domain.observations import Measured
-from app.domain.studies import Configuration, StudyState
+from app.domain.studies import Configuration, Direction, StudyState
 
 ArchiveSignature: TypeAlias = Literal["own", "trusted", "foreign", "none"]
 """Who signed an archive: this server, one whose key its operator trusts, one that nobody knows here, or nobody."""
@@ -62,6 +62,31 @@ class StudyForked:
     fork: str
     at: int
     head: str
+
+
+@dataclass(frozen=True)
+class EarlierResults:
+    """Results of another study, copied: `numbers` and `texts` by column, and the value of each row.
+
+    `seq` and `head` are its last event that was known and the hash of that event.
+    """
+
+    study: str
+    seq: int
+    head: str
+    direction: Direction
+    values: tuple[float, ...]
+    numbers: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ResultsBorrowed:
+    """These results of earlier studies count as hints from now on, instead of any that were borrowed before."""
+
+    type: ClassVar = "results-borrowed"
+
+    earlier: tuple[EarlierResults, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -286,6 +311,7 @@ StudyEvent: TypeAlias = (
     | StudyImported
     | ForkStarted
     | StudyForked
+    | ResultsBorrowed
     | StudyChanged
     | StudyDeleted
     | AccessGranted
@@ -303,26 +329,3 @@ StudyEvent: TypeAlias = (
     | MeasurementsFailed
     | MeasurementsAbandoned
 )
-
-
-ARRAY_EVENTS = (CandidatesUploaded, CandidatesAdded)
-"""The events that name arrays."""
-
-
-def digests_of(event: StudyEvent) -> set[str]:
-    """The digests of the arrays that an event names."""
-    match event:
-        case CandidatesUploaded() | CandidatesAdded():
-            return event.block.arrays.digests()
-        case StudyCreated() | StudyImported() | StudyChanged() | StudyDeleted() | AccessGranted() | AccessWithdrawn():
-            return set()
-        case CandidatesSwitched() | CandidatesReserved() | ReservationsReleased() | BatchIssued() | SuggestionSwapped():
-            return set()
-        case ForkStarted() | StudyForked():
-            return set()
-        case MeasurementsFailed() | MeasurementsAbandoned():
-            return set()
-        case ObservationsReported() | ObservationCorrected() | ObservationRetracted():
-            return set()
-        case _:
-            assert_never(event)

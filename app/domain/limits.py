@@ -49,6 +49,10 @@ _LINE = re.compile(LINE_PATTERN[1:-1])
 _KEY_ID = re.compile(r"[A-Za-z0-9._-]{1,20}")
 
 
+MOST_EARLIER = 5  # studies that one borrows results from
+MOST_EARLIER_RESULTS = 500  # of each
+
+
 def is_name(text: str) -> bool:
     """The name of a study or of a worker."""
     return _NAME.fullmatch(text) is not None

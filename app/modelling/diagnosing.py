@@ -23,6 +23,11 @@ POINTS = 25
 FINGERPRINT = "fingerprint"
 
 
+def earlier_name(study: str) -> str:
+    """How the results of an earlier study are called among the columns."""
+    return f"results of {study}"
+
+
 def diagnose(model: Model, recommended: int) -> Diagnoses:
     """Everything there is to say; nothing in theory mode and before the first result."""
     if model.fit is None or not model.observed.size:
@@ -92,13 +97,15 @@ def _groups(model: Model) -> Iterator[_Group]:
             yield _Group(raw.name, encoded + counts.get(column.source, []), column, levels)
     if bits:
         yield _Group(FINGERPRINT, bits)
+    for q, results in zip(model.layout.borrowed, model.ledger.borrowed, strict=False):
+        yield _Group(earlier_name(results.study), [q])
 
 
 def _effects(model: Model, fitted: FittedModel, recommended: int) -> Iterator[ColumnEffect]:
     groups = list(_groups(model))
     seed = model.ledger.configuration.seed
     matter = importances(model.state, [np.array(group.encoded) for group in groups], seed)
-    lengthscales = fitted.lengthscales(model.encoding.layout)
+    lengthscales = fitted.lengthscales(model.layout)
     for group, importance in zip(groups, matter.tolist(), strict=True):
         names = group.levels or (group.name,)
         known = {name: lengthscales[q] for name, q in zip(names, group.encoded, strict=False) if q in lengthscales}

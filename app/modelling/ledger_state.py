@@ -24,6 +24,7 @@ from app.domain.events import (
     CandidatesReserved,
     CandidatesSwitched,
     CandidatesUploaded,
+    EarlierResults,
     ForkStarted,
     MeasurementsAbandoned,
     MeasurementsFailed,
@@ -32,6 +33,7 @@ from app.domain.events import (
     ObservationsReported,
     ReportedObservation,
     ReservationsReleased,
+    ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -43,7 +45,7 @@ from app.domain.events import (
 from app.domain.ledger import GENESIS, LedgerEntry
 from app.domain.observations import Outcome
 from app.domain.studies import Configuration, Objective, StudyState
-from app.modelling.observed_arrays import appended, reported_values, standard_error, with_value
+from app.modelling.observed_arrays import appended, appended_errors, reported_values, standard_error, with_value
 
 STATE_BYTES = 8 * 1024  # of the smallest state: its configuration, columns and blocks
 ITEM_BYTES = 250  # of a pending suggestion with its place in a dictionary
@@ -93,6 +95,8 @@ class LedgerState:
     """Candidate → how often a measurement of it failed and may not be tried again."""
     failed_tries: Mapping[int, int] = field(default_factory=dict)
     """Candidate → how often a measurement of it failed, whether it may be tried again or not."""
+    borrowed: tuple[EarlierResults, ...] = ()
+    """Results of earlier studies that count as hints."""
 
     @property
     def rows(self) -> int:
@@ -149,6 +153,7 @@ class LedgerState:
             further={},
             errors={name: errors for name, errors in self.errors.items() if name == quantity.name},
             counted=self.counted & ~np.isnan(values),
+            borrowed=self.borrowed if self.configuration.is_plain else (),
         )
 
 
@@ -195,6 +200,8 @@ class _Folding:
                 self._change(configuration=event.configuration)
             case ForkStarted():
                 self._fork(event.configuration)
+            case ResultsBorrowed():
+                self._change(borrowed=event.earlier)
             case StudyChanged():
                 self._change(state=event.state, configuration=event.configuration)
             case StudyDeleted():
@@ -330,16 +337,6 @@ class _Folding:
             values=appended(state.values, reported_values(new, first)),
             further={name: appended(state.further.get(name, none), reported_values(new, name)) for name in others},
             counted=appended(state.counted, np.ones(len(new), dtype="|b1")),
-            errors=self._appended_errors(),
+            errors=appended_errors(state.errors, len(state.values), new, self._names()),
         )
         self._new = []
-
-    def _appended_errors(self) -> Mapping[str, FloatArray]:
-        """The standard errors with those of the new observations; nothing for a quantity that never had one."""
-        errors = dict(self._state.errors)
-        none = np.full(len(self._state.values), np.nan)
-        for name in self._names():
-            new = np.array([standard_error(reported.values.get(name)) for reported in self._new], dtype="<f8")
-            if name in errors or not np.isnan(new).all():
-                errors[name] = appended(errors.get(name, none), new)
-        return errors

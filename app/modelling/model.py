@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from app.arrays import Array
 from app.domain.candidates import CandidateBlock, Column
 from app.domain.errors import ComputationTooLong, Conflict
-from app.domain.studies import Configuration, Theory
+from app.domain.events import EarlierResults
+from app.domain.studies import Theory
 from app.engine import (
     EngineSettings,
     State,
@@ -27,6 +28,7 @@ from app.engine import (
 from app.engine.auto import (
     Encoding,
     FittedModel,
+    Layout,
     ObjectiveTransform,
     Observed,
     fit,
@@ -37,7 +39,9 @@ from app.engine.auto import (
     sums_for,
     weights_for,
 )
+from app.engine.auto.encoding import Fingerprints
 from app.engine.kernels import Gaussian
+from app.modelling.borrowing import borrowed_features
 from app.modelling.engine_settings import auto_options, direction_of, feature_column, theory_settings
 from app.modelling.ledger_state import LedgerState
 
@@ -61,6 +65,13 @@ class Model:
     objective: ObjectiveTransform
     state: State
     fit: FittedModel | None = None
+
+    @property
+    def layout(self) -> Layout:
+        """What each column of the features means; what earlier studies expect is at the end."""
+        layout = self.encoding.layout
+        borrowed = self.state.X.shape[1] - len(layout.roles)
+        return layout.with_borrowed(borrowed) if borrowed else layout
 
     @cached_property
     def observed(self) -> Observed:
@@ -105,7 +116,11 @@ def with_features(base: Model | None, ledger: LedgerState, load: LoadFeatures) -
     if base is not None and _continues(base.ledger, ledger):
         state = base.state
         for block in ledger.blocks[len(base.ledger.blocks) :]:
-            state = add_candidates(state, base.encoding.apply(*_by_slot(ledger.columns, load(block))))
+            raw = _by_slot(ledger.columns, load(block))
+            first = state.X[: ledger.blocks[0].rows, : len(base.encoding.layout.roles)]
+            state = add_candidates(
+                state, _with_borrowed(ledger, base.encoding, first, base.encoding.apply(*raw), raw[2])
+            )
         return Model(ledger, base.encoding, base.objective, state, base.fit)
     columns = [feature_column(column) for column in ledger.columns if column.role == "feature"]
     overrides = {name: dict(override) for name, override in ledger.configuration.columns.items()}
@@ -113,6 +128,7 @@ def with_features(base: Model | None, ledger: LedgerState, load: LoadFeatures) -
     encoding = learn_encoding(columns, numbers, codes, overrides, fingerprints)
     features = [encoding.apply(*_by_slot(ledger.columns, load(block))) for block in ledger.blocks]
     X = features[0] if len(features) == 1 else np.concatenate(features)
+    X = _with_borrowed(ledger, encoding, features[0], X, fingerprints)
     objective = ObjectiveTransform(direction_of(ledger.configuration))
     return Model(ledger, encoding, objective, start(X, EngineSettings(Gaussian(1.0), dictionary="none")))
 
@@ -127,7 +143,23 @@ def _by_slot(columns: Sequence[Column], raw: RawFeatures) -> tuple[Array, Array,
 def _continues(before: LedgerState, now: LedgerState) -> bool:
     """Whether the list begins with the candidates it had before, encoded the same way."""
     known = len(before.blocks)
-    return now.blocks[:known] == before.blocks and before.configuration.columns == now.configuration.columns
+    same_columns = before.configuration.columns == now.configuration.columns
+    return now.blocks[:known] == before.blocks and same_columns and _borrows(before) == _borrows(now)
+
+
+def _borrows(ledger: LedgerState) -> tuple[EarlierResults, ...]:
+    """The results of earlier studies that the model heeds: a theory fixes all of it, so then there are none."""
+    return ledger.borrowed if ledger.configuration.theory is None and ledger.configuration.is_plain else ()
+
+
+def _with_borrowed(
+    ledger: LedgerState, encoding: Encoding, first: Array, X: Array, fingerprints: Fingerprints
+) -> Array:
+    """The features X, with what earlier studies expect at the end."""
+    borrowed = _borrows(ledger)
+    if not borrowed:
+        return X
+    return np.hstack((X, borrowed_features(borrowed, ledger.columns, encoding, first, X, fingerprints)))
 
 
 def _theory(base: Model | None, model: Model) -> Model:
@@ -154,20 +186,21 @@ def _auto(base: Model | None, model: Model) -> Model:
     configuration, observed = model.ledger.configuration, model.observed
     if not observed.size:
         return model
-    previous = _previous_fit(base, configuration)
+    previous = _previous_fit(base, model.ledger)
     if base is not None and previous is not None and _still_fits(previous, base.ledger, model):
         return _with_results(base, model)
     noise = auto_options(configuration).noise
-    fitted = fit(model.state.X, model.encoding.layout, observed, direction_of(configuration), previous, noise)
+    fitted = fit(model.state.X, model.layout, observed, direction_of(configuration), previous, noise)
     state = _begin(model, fitted, step=len(model.ledger.bases) + 1)
     return Model(model.ledger, model.encoding, fitted.objective, state, fitted)
 
 
-def _previous_fit(base: Model | None, configuration: Configuration) -> FittedModel | None:
+def _previous_fit(base: Model | None, ledger: LedgerState) -> FittedModel | None:
     """The fit of an earlier prefix, unless a setting that it depends on has changed."""
+    configuration = ledger.configuration
     if base is None or base.ledger.configuration.model_settings != configuration.model_settings:
         return None
-    return base.fit
+    return base.fit if _borrows(base.ledger) == _borrows(ledger) else None
 
 
 def _begin(model: Model, fitted: FittedModel, step: int) -> State:

@@ -1,6 +1,6 @@
 """What was observed, as arrays: one number per observation, NaN where there is none."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -30,3 +30,15 @@ def with_value(values: FloatArray, position: int, value: float) -> FloatArray:
 def appended(array: Array, more: Array) -> Array:
     """An array, and more at its end."""
     return np.concatenate((array, more))
+
+
+def appended_errors(
+    errors: Mapping[str, FloatArray], rows: int, more: Sequence[ReportedObservation], names: Sequence[str]
+) -> dict[str, FloatArray]:
+    """The standard errors of `rows` observations, and of more; nothing for a quantity that never had one."""
+    extended = dict(errors)
+    for name in names:
+        new = np.array([standard_error(reported.values.get(name)) for reported in more], dtype="<f8")
+        if name in extended or not np.isnan(new).all():
+            extended[name] = appended(extended.get(name, np.full(rows, np.nan)), new)
+    return extended

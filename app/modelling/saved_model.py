@@ -10,7 +10,7 @@ from app.arrays import Array
 from app.domain.batches import SuggestionId
 from app.domain.candidates import CandidateBlock, Column
 from app.domain.codec import from_plain, to_plain
-from app.domain.events import Basis
+from app.domain.events import Basis, EarlierResults
 from app.domain.studies import Configuration, StudyState
 from app.engine import load as load_state
 from app.engine import save as save_state
@@ -66,6 +66,7 @@ class _SavedLedger:
     failed: tuple[_SavedFailures, ...] = ()
     failed_tries: tuple[_SavedFailures, ...] = ()
     reserved: tuple[_SavedReservation, ...] = ()
+    borrowed: tuple[EarlierResults, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,7 @@ def _save_ledger(state: LedgerState) -> _SavedLedger:
         failed=_save_failures(state.failed),
         failed_tries=_save_failures(state.failed_tries),
         reserved=tuple(_SavedReservation(candidate, worker) for candidate, worker in state.reserved.items()),
+        borrowed=state.borrowed,
     )
 
 
@@ -153,6 +155,7 @@ def _load_ledger(saved: _SavedLedger, arrays: Mapping[str, Array]) -> LedgerStat
         failed={failures.candidate: failures.times for failures in saved.failed},
         failed_tries={failures.candidate: failures.times for failures in saved.failed_tries},
         reserved={reservation.candidate: reservation.worker for reservation in saved.reserved},
+        borrowed=saved.borrowed,
         candidates=arrays["ledger candidates"],
         values=arrays["ledger values"],
         counted=arrays["ledger counted"],

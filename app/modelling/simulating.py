@@ -3,7 +3,7 @@
 Nothing is stored. A measurement of a candidate gives one of the values that were measured of it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from app.arrays import Array, FloatArray, IndexArray
 from app.domain.batches import BatchSize
 from app.domain.candidates import BlockArrays, CandidateBlock, Column
 from app.domain.errors import CandidatesExhausted
-from app.domain.events import Basis
+from app.domain.events import Basis, EarlierResults
 from app.domain.studies import Configuration
 from app.modelling.ledger_state import LedgerState
 from app.modelling.model import RawFeatures
@@ -53,14 +53,14 @@ def simulate(
     configuration: Configuration,
     batch_size: int,
     most: int,
-    proceed: Callable[[int], bool] = lambda _done: True,
+    borrowed: tuple[EarlierResults, ...] = (),
 ) -> IndexArray:
     """The candidates in the order in which a study under these settings measures them, `most` at the most.
 
-    Its seed is that of the configuration. `proceed` is told after each batch how many are measured, and may end it.
+    Its seed is that of the configuration; `borrowed` are results of earlier studies.
     """
-    study = _SimulatedStudy(table, configuration)
-    while len(study.measured) < most and proceed(len(study.measured)):
+    study = _SimulatedStudy(table, configuration, borrowed)
+    while len(study.measured) < most:
         try:
             numbers = study.ask(min(batch_size, most - len(study.measured)))
         except CandidatesExhausted:
@@ -72,7 +72,7 @@ def simulate(
 class _SimulatedStudy:
     """The ledger state and the model of a study that exists nowhere else."""
 
-    def __init__(self, table: KnownTable, configuration: Configuration) -> None:
+    def __init__(self, table: KnownTable, configuration: Configuration, borrowed: tuple[EarlierResults, ...]) -> None:
         self._table = table
         self._rng = np.random.default_rng(configuration.seed)
         self._model: StudyModel | None = None
@@ -81,6 +81,7 @@ class _SimulatedStudy:
             configuration=_as_known(configuration, table),
             columns=table.columns,
             blocks=(CandidateBlock(0, rows, BlockArrays("", "")),),
+            borrowed=borrowed,
         )
         self.measured: list[int] = []
 

@@ -30,6 +30,7 @@ from app.domain.events import (
     ObservationsReported,
     ReportedObservation,
     ReservationsReleased,
+    ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -71,8 +72,8 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
             return replace(study, imports=(*study.imports, Import(entry.seq, event.server or UNKNOWN_SERVER)))
         case ForkStarted():
             return _fork(connection, study, entry, event)
-        case StudyForked():
-            pass  # the other study says where it comes from
+        case StudyForked() | ResultsBorrowed():
+            pass  # the other study says where it comes from; models read what was borrowed in the ledger
         case StudyChanged():
             return replace(study, state=event.state, configuration=event.configuration)
         case StudyDeleted():

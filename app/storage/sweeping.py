@@ -9,7 +9,7 @@ from sqlalchemy import Column, Connection, Exists, delete, exists, select
 
 from app.domain.candidates import BlockArrays
 from app.domain.codec import from_plain, read_json
-from app.domain.events import ARRAY_EVENTS, digests_of
+from app.domain.event_arrays import ARRAY_EVENTS, digests_of
 from app.domain.ledger import decode
 from app.domain.studies import StudyState
 from app.storage.blobs import CHUNKS_PER_COMMIT

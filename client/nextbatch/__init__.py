@@ -26,7 +26,6 @@ from .answers import (
     Column,
     Corrected,
     Event,
-    ForkedFrom,
     Key,
     Observation,
     Posterior,
@@ -58,6 +57,7 @@ from .errors import (
     Unreachable,
 )
 from .fronts import Front, FrontPoint
+from .origins import Borrowed, ForkedFrom
 from .outlook import Spending
 from .study import Study
 
@@ -70,6 +70,7 @@ __all__ = [
     "Batch",
     "BatchDetails",
     "Best",
+    "Borrowed",
     "Candidate",
     "Certificate",
     "Client",

@@ -9,6 +9,7 @@ from typing import Any
 
 from .errors import Finding
 from .fronts import Front, Quantity, Volume
+from .origins import ForkedFrom
 from .outlook import Advice, NextBatch, Outlook, RemainingGain, Spending
 from .previews import Value
 
@@ -26,14 +27,6 @@ class Column:
     levels: tuple[str, ...] = ()
     expense: str | None = None
     fingerprint: Mapping[str, Any] | None = None  # of molecules: radius, counts, version of RDKit
-
-
-@dataclass(frozen=True)
-class ForkedFrom:
-    """The study that a fork began as, and the last event that both have in common."""
-
-    study: str
-    at: int
 
 
 @dataclass(frozen=True)

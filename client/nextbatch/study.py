@@ -24,6 +24,7 @@ from .batch import Batch
 from .display import Overview
 from .errors import Conflict
 from .fronts import Front
+from .origins import Borrowed
 
 _NOTHING_LEFT_TO_ASK = {"study-finished", "candidates-exhausted"}
 
@@ -91,6 +92,22 @@ class Study(
         body = {"name": name, "at": at, "reason": reason, "configuration": settings}
         answer = await self._connection.call("POST", f"{self._path}/fork", json=body, extra_seconds=600.0)
         return Study(self._connection, parse(StudyDetails, answer.json()))
+
+    @sync_and_async
+    async def borrow(self, *studies: str, reason: str | None = None) -> list[Borrowed]:
+        """Use the results of earlier studies as hints, as far as they turn out to be; without names, none any more.
+
+        They are matched by the names of the columns and copied as they are now.
+        """
+        body = {"from": list(studies), "reason": reason}
+        answer = await self._connection.call("PUT", f"{self._path}/borrowed", json=body, extra_seconds=60.0)
+        return [parse(Borrowed, entry) for entry in answer.json()["borrowed"]]
+
+    @sync_and_async
+    async def borrowed(self) -> list[Borrowed]:
+        """Which results are borrowed, and how much they count."""
+        answer = await self._connection.call("GET", f"{self._path}/borrowed", extra_seconds=60.0)
+        return [parse(Borrowed, entry) for entry in answer.json()["borrowed"]]
 
     @sync_and_async
     async def grant(self, key_id: str) -> None:

@@ -37,6 +37,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "PATCH /v1/studies/{study}": {"json": {"state": "paused"}, "headers": {"If-Match": "*"}},
     "DELETE /v1/studies/{study}": {},
     "POST /v1/studies/{study}/fork": {"json": {"name": "forked"}},
+    "PUT /v1/studies/{study}/borrowed": {"json": {"from": []}},
+    "GET /v1/studies/{study}/borrowed": {},
     "PUT /v1/studies/{study}/grants/{key_id}": {},
     "DELETE /v1/studies/{study}/grants/{key_id}": {},
     "PUT /v1/studies/{study}/candidates": {

@@ -32,6 +32,7 @@ from app.domain.events import (
     CandidatesReserved,
     CandidatesSwitched,
     CandidatesUploaded,
+    EarlierResults,
     FailedMeasurement,
     ForkStarted,
     MeasurementsAbandoned,
@@ -41,6 +42,7 @@ from app.domain.events import (
     ObservationsReported,
     ReportedObservation,
     ReservationsReleased,
+    ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -174,6 +176,19 @@ EVENTS: list[StudyEvent] = [
     ReservationsReleased((CandidateReference(1, "A2"),)),
     StudyForked("golden-small", 17, "d" * 64),
     ForkStarted("golden", "e" * 64, Configuration(max_batch=2)),
+    ResultsBorrowed(
+        (
+            EarlierResults(
+                "suzuki-2025",
+                41,
+                "f" * 64,
+                Direction.MAXIMIZE,
+                (83.1, 12.0),
+                {"pressure": (1.0, 2.5)},
+                {"solvent": ("DMF", "MeOH")},
+            ),
+        )
+    ),
 ]
 
 

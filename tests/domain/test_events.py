@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from app.domain import ledger
 from app.domain.codec import canonical
 from app.domain.errors import UnreadableEvent
-from app.domain.events import ARRAY_EVENTS, AccessGranted, StudyDeleted, StudyEvent, digests_of
+from app.domain.event_arrays import ARRAY_EVENTS, digests_of
+from app.domain.events import AccessGranted, StudyDeleted, StudyEvent
 from app.domain.ledger import EVENT_TYPES, FORMAT, LedgerEntry, decode, encode, first_break
 from tests.domain.golden import GOLDEN, STUDY
 from tests.domain.strategies import any_event, events_of

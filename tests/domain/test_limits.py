@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from app.api.schemas.studies import StopRule, StudySettings, TheorySettings
+from app.api.schemas.quantities import TheorySettings
+from app.api.schemas.studies import StopRule, StudySettings
 from app.domain.limits import configuration_findings, is_line, is_moment, is_name, is_text
 
 PARTS: dict[str, Any] = {"stop": StopRule, "theory": TheorySettings}

@@ -1,5 +1,6 @@
 """Columns: what the user's table holds, how numbers are scaled, and what the columns of the features X mean."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -9,12 +10,16 @@ from numpy.typing import NDArray
 from app.arrays import FloatArray
 
 FeatureKind = Literal["number", "boolean", "text"]
-FeatureRole = Literal["number", "level", "bit", "count"]
-"""What an encoded column is: a number, a level of a text, a bit of a fingerprint, or a count in a molecule's."""
+FeatureRole = Literal["number", "level", "bit", "count", "borrowed"]
+"""What an encoded column is: a number, a level of a text, a bit of a fingerprint, a count in a molecule's, or what an
+earlier study expects."""
 
 Scale = Literal["auto", "linear", "log", "none"]
 LevelCodes = NDArray[np.int32]
 """Texts as positions in the levels of their columns."""
+
+BORROWED_SCALE = 0.01
+"""What an earlier study expects, standardised, is multiplied by this to be a column of X."""
 
 DECADES = 50.0
 """A positive column whose largest value is at least this many times its smallest is read in its logarithm."""
@@ -119,7 +124,21 @@ class Layout:
     @property
     def others(self) -> tuple[int, ...]:
         """All columns that belong to no fingerprint."""
-        return tuple(q for q, role in enumerate(self.roles) if role not in ("bit", "count"))
+        return tuple(q for q, role in enumerate(self.roles) if role not in ("bit", "count", "borrowed"))
+
+    @property
+    def borrowed(self) -> tuple[int, ...]:
+        """The columns with what earlier studies expect."""
+        return tuple(q for q, role in enumerate(self.roles) if role == "borrowed")
+
+    def with_borrowed(self, count: int) -> "Layout":
+        """With so many columns of earlier studies at the end."""
+        borrowed: FeatureRole = "borrowed"
+        return Layout(self.roles + (borrowed,) * count, self.sources + (-1,) * count)
+
+    def only(self, columns: Sequence[int]) -> "Layout":
+        """The layout of some of the columns."""
+        return Layout(tuple(self.roles[q] for q in columns), tuple(self.sources[q] for q in columns))
 
     @property
     def texts(self) -> tuple[tuple[int, ...], ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from app.arrays import FloatArray
 from app.engine.auto.columns import Layout
 from app.engine.auto.evidence import evidence
-from app.engine.auto.kernel_forms import Form, form_for
+from app.engine.auto.kernel_forms import Form, borrowing_form_for, form_for
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Grouped, Observed, grouped
 from app.engine.auto.priors import NOISE, Prior
@@ -35,6 +35,9 @@ GROWTH = 0.1
 ITERATIONS = 60
 TOLERANCE = 1e-7
 """The search ends when a step gains less than this share: further digits change no batch."""
+
+WORTH_BORROWING = 1.0
+"""What earlier studies expect is used if each adds more than this to the log evidence, as a parameter should (AIC)."""
 
 UNLIKELY = -1e25
 """The log posterior where the covariance of the measurements is not positive definite."""
@@ -99,12 +102,21 @@ def fit(
         raise ValueError("a fit needs at least one measurement")
     objective = ObjectiveTransform.learn(observed.values, direction)
     y = grouped(X, observed, objective)
-    name, form = form_for(layout)
-    posterior = Posterior(form, y, None if noise is None else objective.noise_variance(observed.values, noise))
-    starts = [posterior.prior_mode]
-    if previous is not None and previous.form == name and len(previous.theta) == len(posterior.prior_mode):
-        starts.insert(0, np.array(previous.theta))
-    return _as_fit(name, form, highest_mode(posterior, starts), y, objective, observed)
+    lam = None if noise is None else objective.noise_variance(observed.values, noise)
+
+    def fitted(name: str, form: Form) -> tuple[FittedModel, float]:
+        posterior = Posterior(form, y, lam)
+        starts = [posterior.prior_mode]
+        if previous is not None and previous.form == name and len(previous.theta) == len(posterior.prior_mode):
+            starts.insert(0, np.array(previous.theta))
+        mode = highest_mode(posterior, starts)
+        return _as_fit(name, form, mode, y, objective, observed), posterior.log_evidence(mode)
+
+    own, own_evidence = fitted(*form_for(layout))
+    if not layout.borrowed:
+        return own
+    borrowing, evidence_with_it = fitted(*borrowing_form_for(layout))
+    return borrowing if evidence_with_it > own_evidence + WORTH_BORROWING * len(layout.borrowed) else own
 
 
 def needs_refit(fitted: FittedModel, observed: Observed) -> bool:
@@ -148,6 +160,10 @@ class Posterior:
         if at_theta is None or not np.isfinite(at_theta.log_p):
             return UNLIKELY, np.zeros_like(theta)
         return value + at_theta.log_p, gradient + at_theta.gradient
+
+    def log_evidence(self, mode: Mode) -> float:
+        """log p(y | theta) at a maximum."""
+        return mode.log_posterior - self._log_prior(mode.theta)[0]
 
     def _log_prior(self, theta: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = 0.0, np.empty_like(theta)

@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from app.arrays import FloatArray
-from app.engine.auto.columns import Layout
-from app.engine.auto.priors import AMPLITUDE, Gamma, Odds, Prior
+from app.engine.auto.columns import BORROWED_SCALE, Layout
+from app.engine.auto.priors import AMPLITUDE, BORROWED, Gamma, Odds, Prior
 from app.engine.kernels import Columns, Kernel, Linear, Matern, Product, Scaled, Sum, Tanimoto
 
 PullBack = Callable[[FloatArray], FloatArray]
@@ -42,15 +42,23 @@ def form_for(layout: Layout) -> tuple[str, Form]:
     """Matérn 5/2 with a lengthscale for every column, plus the main effects of the texts if there are any.
 
     A fingerprint is compared by Tanimoto, times Matérn of the other columns if there are any. Molecules have
-    main effects by Tanimoto; those that are hardly ever the same are compared by Tanimoto times the rest as well.
+    main effects by Tanimoto; those that are hardly ever the same are compared by Tanimoto times the rest as well. What
+    earlier studies expect is left out.
     """
     if layout.molecules:
         return _molecular(layout)
-    d, matern = len(layout.roles), MaternArd(layout.others, len(layout.roles))
+    d = len(layout.roles)
+    matern = MaternArd(layout.others, d, d - len(layout.borrowed) if layout.borrowed else None)
     if layout.bits:
         tanimoto = ScaledTanimoto(layout.bits, d)
         return ("tanimoto × matern", Times(tanimoto, matern)) if layout.others else ("tanimoto", tanimoto)
     return ("matern + main effects", MainEffects(matern, layout.texts)) if layout.texts else ("matern", matern)
+
+
+def borrowing_form_for(layout: Layout) -> tuple[str, Form]:
+    """The same with what earlier studies expect, each with a fitted weight."""
+    name, form = form_for(layout)
+    return f"{name} + earlier studies", Borrowing(form, layout.borrowed)
 
 
 def _molecular(layout: Layout) -> tuple[str, Form]:
@@ -80,7 +88,7 @@ class MaternArd:
     d: int
     """Columns of X: the prior of the lengthscales is scaled by all of them."""
     compared: int | None = None
-    """Where the counts of molecules are among the columns of X: how many others the prior is scaled by instead."""
+    """Where molecules or earlier studies are among the columns of X: how many the prior is scaled by instead."""
 
     @property
     def priors(self) -> tuple[Prior, ...]:
@@ -233,6 +241,44 @@ class MainEffects:
         w = np.exp(np.append(0.0, theta[: self.effects]))
         weights: FloatArray = w / w.sum()
         return weights
+
+
+@dataclass(frozen=True)
+class Borrowing:
+    """part + Σ_j w_j m_j(x)m_j(y), where m_j(x) is what an earlier study expects of x, standardised.
+
+    It is the part with the prior mean Σ_j a_j m_j(x), a_j ~ N(0, w_j), averaged over all a: how much is borrowed is
+    learnt from the results. Without a relation, a_j comes out near 0; in an opposite one, below. The column of X is
+    `BORROWED_SCALE` times m_j, so that it does not decide what is far from what.
+    """
+
+    part: Form
+    columns: tuple[int, ...]
+
+    @property
+    def priors(self) -> tuple[Prior, ...]:
+        """Of the weights, then of the part."""
+        return (BORROWED,) * len(self.columns) + self.part.priors
+
+    def on(self, X: FloatArray) -> Evaluate:
+        """∂K/∂log w_j = w_j m_j m_jᵀ."""
+        part, g = self.part.on(X), len(self.columns)
+        expected = X[:, list(self.columns)] / BORROWED_SCALE
+        outer = np.array([np.multiply.outer(m, m) for m in expected.T])
+
+        def evaluate(theta: FloatArray) -> tuple[FloatArray, PullBack]:
+            w = np.exp(theta[:g])
+            K_part, pull_back_part = part(theta[g:])
+            K = K_part + np.tensordot(w, outer, 1)
+            return K, lambda W: np.concatenate((w * np.tensordot(outer, W, 2), pull_back_part(W)))
+
+        return evaluate
+
+    def kernel(self, theta: FloatArray) -> Kernel:
+        """The engine's sum."""
+        w = (np.exp(theta[: len(self.columns)]) / BORROWED_SCALE**2).tolist()
+        borrowed = (Scaled(Columns(Linear(), (q,)), weight) for q, weight in zip(self.columns, w, strict=True))
+        return Sum((self.part.kernel(theta[len(self.columns) :]), *borrowed))
 
 
 @dataclass(frozen=True)

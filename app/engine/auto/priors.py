@@ -114,5 +114,8 @@ class Odds:
 NOISE = LogNormal(-2.5, 1.5, 1e-4, 2.0)
 """Of the noise variance, in units of the variance of the objective."""
 
+BORROWED = LogNormal(0.0, 1.5, 1e-3, 9.0)
+"""Of the variance with which an earlier study's expectation enters; mode 0.1. Near 0 nothing is borrowed."""
+
 AMPLITUDE = LogNormal(1.0, 1.0, 1e-2, 1e2)
 """Of the variance of f where it is fitted: mode 1."""

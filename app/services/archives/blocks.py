@@ -6,7 +6,9 @@ import numpy as np
 
 from app.arrays import Array
 from app.domain.candidates import AttributeArrays, CandidateBlock, CellValue, Column, KeyArrays
-from app.domain.limits import is_line
+from app.domain.events import EarlierResults
+from app.domain.limits import MOST_EARLIER, MOST_EARLIER_RESULTS, is_line, is_name
+from app.domain.studies import Direction
 from app.services.intake.columns import is_out_of_range, name_flaw, text_flaw
 from app.services.intake.limits import IntakeLimits
 from app.storage.array_cache import unpack_strings
@@ -41,6 +43,17 @@ def check_columns(columns: Sequence[Column], limits: IntakeLimits) -> None:
             all(level.strip() and text_flaw(level, limits) is None for level in column.levels),
             "a text of a column cannot be one",
         )
+
+
+def check_earlier(earlier: Sequence[EarlierResults]) -> None:
+    """Results of other studies as this program copies them."""
+    must(len(earlier) <= MOST_EARLIER, "it borrows from too many studies")
+    for results in earlier:
+        rows = len(results.values)
+        lengths = {len(cells) for cells in (*results.numbers.values(), *results.texts.values())}
+        must(is_name(results.study) and results.seq >= 1, "no study can have this name")
+        must(1 <= rows <= MOST_EARLIER_RESULTS and lengths == {rows}, "the results that it borrows are not whole")
+        must(results.direction is not Direction.TARGET, "the results that it borrows have no direction")
 
 
 def check_block(

@@ -11,7 +11,8 @@ import numpy as np
 
 from app.arrays import Array
 from app.domain.codec import Unreadable, canonical, from_plain, read_json
-from app.domain.events import ArchiveSignature, digests_of
+from app.domain.event_arrays import digests_of
+from app.domain.events import ArchiveSignature
 from app.domain.ledger import LedgerEntry, earlier_names, first_break, first_configuration
 from app.domain.limits import MOST_LEDGER_BYTES, is_moment, is_name
 from app.domain.studies import Configuration

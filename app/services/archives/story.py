@@ -29,6 +29,7 @@ from app.domain.events import (
     ObservationsReported,
     ReportedObservation,
     ReservationsReleased,
+    ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -43,7 +44,7 @@ from app.domain.quantities import must_measure_the_same
 from app.domain.reservations import MOST_RESERVED
 from app.domain.studies import TRANSITIONS, Configuration, StudyState
 from app.modelling.engine_settings import check_configuration, check_features
-from app.services.archives.blocks import Impossible, check_block, check_columns, must
+from app.services.archives.blocks import Impossible, check_block, check_columns, check_earlier, must
 from app.services.archives.entries import check_entry, check_values, extends
 from app.services.intake.limits import IntakeLimits
 
@@ -119,6 +120,8 @@ class _Story:
             case ForkStarted():
                 must(event.head == entry.previous, "it names another head than the one before it")
                 self._fork(event)
+            case ResultsBorrowed():
+                check_earlier(event.earlier)
             case StudyForked():
                 must(limits.is_name(event.fork) and 1 <= event.at < entry.seq, "nothing can have been forked so")
             case StudyChanged():

@@ -20,7 +20,7 @@ from app.domain.access import Actor
 from app.domain.candidates import CellValue
 from app.domain.clock import now
 from app.domain.codec import canonical
-from app.domain.events import digests_of
+from app.domain.event_arrays import digests_of
 from app.domain.studies import Study
 from app.services.archives.reading import ARCHIVE_FORMAT, Manifest, signature_file
 from app.services.intake.csv_writing import csv_text

@@ -25,6 +25,7 @@ from app.domain.events import (
     ObservationRetracted,
     ObservationsReported,
     ReservationsReleased,
+    ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
@@ -106,6 +107,9 @@ def _sentence(event: StudyEvent) -> str:  # noqa: PLR0911, PLR0912  (one per eve
             return f"Study forked from {event.study}; everything before this event happened there."
         case StudyForked():
             return f"Study {event.fork} forked from this one as it was after event {event.at}."
+        case ResultsBorrowed():
+            names = _names([earlier.study for earlier in event.earlier])
+            return f"Results of {names} count as hints." if names else "No results of other studies count any more."
         case StudyChanged():
             return f"Settings changed; the study is {event.state}."
         case StudyDeleted():

@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from app.domain.access import Actor
 from app.domain.audit import AuditAction
-from app.domain.events import digests_of
+from app.domain.event_arrays import digests_of
 from app.domain.ledger import first_break
 from app.domain.studies import Study
 from app.services.use_cases import forks, studies

@@ -23,6 +23,7 @@ STUDIES: dict[str, Callable[..., None]] = {
     "create": studies.create,
     "upload": studies.upload,
     "fork": studies.fork,
+    "borrow": studies.borrow,
     "status": studies.status,
     "watch": bench.watch,
 }

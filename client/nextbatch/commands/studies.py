@@ -71,6 +71,25 @@ def fork(
     console.print(f"Study {name} is ready: it begins as {study} was{taken_over}.")
 
 
+def borrow(
+    study: StudyName,
+    earlier: Annotated[list[str] | None, typer.Argument(help="Earlier studies; none to borrow no more.")] = None,
+    url: Url = None,
+    key: KeyOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Use results of earlier studies as hints, as far as they turn out to be."""
+    with open_study(study, url, key) as opened:
+        borrowed = opened.borrow(*(earlier or []))
+    if as_json:
+        print_json(borrowed)
+        return
+    for results in borrowed:
+        console.print(results.words, soft_wrap=True)
+    if not borrowed:
+        console.print(f"Study {study} borrows no results.")
+
+
 def upload(
     study: StudyName,
     file: Annotated[Path, typer.Argument(help="CSV, .npy, Parquet, Arrow or JSON.", exists=True, dir_okay=False)],

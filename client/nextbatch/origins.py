@@ -1,0 +1,30 @@
+"""Where the knowledge of a study comes from, if not from its own results alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ForkedFrom:
+    """The study that a fork began as, and the last event that both have in common."""
+
+    study: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Borrowed:
+    """Results of an earlier study that count as hints; `words` says how much they do."""
+
+    study: str
+    seq: int
+    head: str
+    results: int
+    columns: tuple[str, ...]
+    """The columns that both studies have."""
+    missing: tuple[str, ...]
+    """The columns of this study that the earlier one lacks."""
+    words: str
+    importance: float | None = None
+    """The share of what the model explains; None while it is not used."""
