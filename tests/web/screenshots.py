@@ -52,6 +52,7 @@ def pictures(browser: Browser, address: str, key: str, csv: Path) -> None:
         page = window.sign_in(key)
         take(page, f"studies{suffix}", ".study-card .spark")
         understand(page, suffix)
+        ask_first(page, suffix)
         follow_up(page, suffix)
         page.goto("/create")
         page.locator("input[type=file]").set_input_files(csv)
@@ -79,6 +80,26 @@ def understand(page: Page, suffix: str) -> None:
     take(page, f"candidates{suffix}", ".belief")
     page.goto(f"{STUDY}/map?x=temperature&y=solvent")
     take(page, f"map{suffix}", ".chart canvas")
+
+
+def ask_first(page: Page, suffix: str) -> None:
+    """The dialog of an ask with its preview."""
+    page.goto(STUDY)
+    page.get_by_role("button", name="Ask for a batch").click()
+    page.get_by_label("Worker").fill("bench-3")
+    page.get_by_label("How many measurements").select_option("exactly")
+    page.get_by_label("Number").fill("6")
+    page.get_by_text("Which candidates").click()
+    page.get_by_label("Column", exact=True).select_option("solvent")
+    for solvent in ("DMF", "Dioxane"):
+        page.get_by_label(solvent).check()
+    page.get_by_role("button", name="Add condition").click()
+    page.get_by_label("Include a candidate", exact=True).fill("A1-01-000")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_label("Candidates of the preview").wait_for()
+    page.locator("dialog").evaluate("dialog => dialog.scrollTo(0, 0)")
+    take(page, f"ask{suffix}", ".prices")
 
 
 def follow_up(page: Page, suffix: str) -> None:

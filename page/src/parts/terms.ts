@@ -17,6 +17,14 @@ export const TERMS = {
     title: "Why this size",
     text: "A batch ends where the next choice would depend on the results of the candidates already in it, or at the size you asked for.",
   },
+  composition: {
+    title: "What the batch shares",
+    text: "Rules for the batch as a whole: one temperature because there is one oven, at most three solvents, no more than two measurements for each plate.",
+  },
+  price: {
+    title: "What a condition costs",
+    text: "How much more the measurements of this batch could gain together, at best, if the condition were dropped. Zero means that it costs nothing.",
+  },
   expected: {
     title: "Expected value",
     text: "What the model expects from all results so far. About two of three results lie within the ± beside it.",

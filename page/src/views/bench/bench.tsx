@@ -16,6 +16,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
 import { askForBatch, nextBatch, rememberWorker } from "../asking.tsx";
 import { type BenchFacts, readBench } from "./facts.ts";
+import { OnPaper, PrintMenu } from "./printing.tsx";
 import { BenchRow } from "./row.tsx";
 import { Scanner } from "./scanner.tsx";
 import { SheetTools } from "./sheet.tsx";
@@ -95,6 +96,8 @@ function OneBench({ name, worker }: { name: string; worker: string }) {
   if (error && !facts) return <Failed error={error} again={() => look().catch(setError)} />;
   if (!facts) return <Loading />;
   const { batch } = facts;
+  const show = search.get("show");
+  if (batch && show) return <OnPaper name={name} worker={worker} facts={facts} batch={batch} show={show} />;
   const focusKey = (key: string) =>
     focusRow(rowsOf(list).filter((row) => row.dataset.key?.toLowerCase() === key.toLowerCase()));
   return (
@@ -107,10 +110,7 @@ function OneBench({ name, worker }: { name: string; worker: string }) {
         {batch && (
           <div class="row actions no-print">
             {may("report") && <SheetTools name={name} batch={batch} onSaved={look} />}
-            <button type="button" onClick={() => print()}>
-              <Icon name="print" />
-              Print
-            </button>
+            <PrintMenu />
           </div>
         )}
       </div>

@@ -9,6 +9,7 @@ import { stateWords } from "../../core/words.ts";
 import { ask } from "../../parts/dialog.tsx";
 import type { BenchFacts } from "./facts.ts";
 import { Entry, Saved, Waiting } from "./slot.tsx";
+import { askToSwap } from "./swap.ts";
 
 export interface RowProps {
   suggestion: Suggestion;
@@ -96,7 +97,7 @@ function Slot(props: SlotsProps & { replicate: number }) {
   return may("report") ? <Entry place={place} takenBack={result} {...props} /> : <span class="quiet">pending</span>;
 }
 
-function Lost({ suggestion, name, mine }: SlotsProps) {
+function Lost({ suggestion, name, mine, look }: SlotsProps) {
   if (!may("report") || suggestion.state !== "pending" || mine.length) return null;
   const { key, suggestion: id } = suggestion;
   const lose = (report: object, words: string) => put(name, `${id}/lost`, { suggestion: id, ...report }, words);
@@ -134,6 +135,16 @@ function Lost({ suggestion, name, mine }: SlotsProps) {
       <button type="button" class="plain small" aria-label={`Abandon ${key}`} onClick={abandon}>
         Abandon
       </button>
+      {may("ask") && (
+        <button
+          type="button"
+          class="plain small"
+          aria-label={`Swap ${key} for another candidate`}
+          onClick={() => askToSwap(name, suggestion, look)}
+        >
+          Swap
+        </button>
+      )}
     </div>
   );
 }
