@@ -56,12 +56,14 @@ export const purposeWords = (words: string): string =>
   words.replace(/ \(\d+ ?% exploration\)/, "").replace(/ Its similarity to .*$/, "");
 
 // What was expected of a candidate: of each quantity by name, or of the only one.
-export function expectedWords(why: Pick<Why, "mean" | "std" | "quantities">, summary: Summary): string {
-  const several = Object.entries(why.quantities);
-  if (several.length > 1)
-    return several.map(([name, { mean, std }]) => `${name} ${measured(mean, std, unitOf(summary, name))}`).join(", ");
-  return why.mean === null ? "–" : measured(why.mean, why.std, summary.unit);
+export function expectedWords(why: Pick<Why, "mean" | "std" | "quantities">, { quantities, unit }: Summary): string {
+  const several = quantities.filter(({ name }) => name in why.quantities);
+  if (quantities.length > 1 && several.length)
+    return several
+      .map((quantity) => {
+        const expected = why.quantities[quantity.name];
+        return `${quantity.name} ${measured(expected?.mean ?? 0, expected?.std, quantity.unit)}`;
+      })
+      .join(", ");
+  return why.mean === null ? "–" : measured(why.mean, why.std, unit);
 }
-
-export const unitOf = ({ quantities, unit }: Pick<Summary, "quantities" | "unit">, name: string): string =>
-  quantities.find((quantity) => quantity.name === name)?.unit ?? unit;

@@ -37,6 +37,18 @@ export const TERMS = {
     title: "Possible improvement",
     text: "How much better than the recommended candidate any other could be, at most, with the confidence shown. When this is small, more experiments are not worth much.",
   },
+  feasible: {
+    title: "Good enough",
+    text: "The chance that a candidate meets all constraints, such as a purity of at least 95 %. Learnt from the results of the constrained quantities.",
+  },
+  front: {
+    title: "Front",
+    text: "The candidates of which no other is at least as good in every objective and better in one: the possible compromises. Which of them is best is for you to say.",
+  },
+  hypervolume: {
+    title: "Volume under the front",
+    text: "How much the measured front covers, in all objectives together (the hypervolume). It grows when a new result extends the front, and stays when it does not.",
+  },
   uncertainty: {
     title: "Uncertainty",
     text: "How far the true value may lie from the expected one. It shrinks where similar candidates have been measured.",

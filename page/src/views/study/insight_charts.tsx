@@ -136,7 +136,7 @@ export function CalibrationChart({ known }: { known: Known[] }) {
     const point = known[index];
     if (!point) return [];
     return [
-      `${point.result.key}: ${outcome(point.result, summary.unit)}`,
+      `${point.result.key}: ${outcome(point.result, summary.quantities)}`,
       `expected then ${withSpread(point.mean, point.std, summary.unit)}`,
     ];
   };
