@@ -2,6 +2,7 @@
 
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
+import { guides } from "./guides.mjs";
 
 const [into] = process.argv.slice(2);
 await rm(into, { recursive: true, force: true });
@@ -20,6 +21,7 @@ const scripts = await build({
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
   legalComments: "none",
+  plugins: [guides],
   metafile: true,
 });
 const styles = await build({

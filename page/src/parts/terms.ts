@@ -83,11 +83,23 @@ export const TERMS = {
   },
   importance: {
     title: "Which columns matter",
-    text: "How much the predictions change with a column. Estimated from the predictions for all candidates: the share of their differences that the column alone explains.",
+    text: "How much the predictions change with a column: 0 % means that it makes no difference, 100 % that it decides alone.",
   },
   calibration: {
     title: "Predicted against observed",
     text: "Each dot is a result and what was expected of it before it was measured. If the model is good, dots lie near the line, and two of three bars touch it.",
+  },
+  leaveOneOut: {
+    title: "Predicted against observed",
+    text: "Each dot is a measured candidate: across, what all other results predict for it; up, what was measured. If the model is good, dots lie near the line, and 95 of 100 bars touch it.",
+  },
+  coverage: {
+    title: "How often the intervals held",
+    text: "Of the intervals that should hold half of the results, half should; of those for nine of ten, nine of ten. Above the dashed line the model is too careful, below it too sure.",
+  },
+  lengthscale: {
+    title: "How far results stay alike",
+    text: "The distance over which results hardly change (the lengthscale), where the whole range of a column is 1. Small: every step matters. Large: the column makes little difference.",
   },
   seed: {
     title: "Random seed",

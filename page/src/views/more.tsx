@@ -4,12 +4,10 @@ import type { ComponentType } from "preact";
 import type { Place } from "../core/address.ts";
 import Compare from "./compare.tsx";
 import Create from "./create/create.tsx";
-import Help from "./help.tsx";
 import People from "./people.tsx";
 
 export const VIEWS: Record<string, ComponentType<{ place: Place }>> = {
   compare: Compare,
   create: Create,
-  help: Help,
   people: People,
 };

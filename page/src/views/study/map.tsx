@@ -57,11 +57,13 @@ export default function CandidateMap() {
   if (!data) return <Loading part />;
   const colour = (search.get("colour") ?? "mean") as Colour;
   const quantity = quantityOf(facts.summary, search.get("quantity"));
+  const marked = search.getAll("mark");
   return (
     <Shown
       facts={facts}
       all={data}
       quantity={quantity}
+      marked={marked}
       x={search.get("x") ?? ""}
       y={search.get("y") ?? ""}
       colour={colour}
@@ -73,6 +75,7 @@ interface ShownProps {
   facts: Facts;
   all: Mapped[];
   quantity: Quantity;
+  marked: string[]; // the candidates chosen in another view
   x: string;
   y: string;
   colour: Colour;
@@ -84,7 +87,7 @@ function shadeOf({ belief }: Believed, colour: Colour, minimize: boolean): numbe
   return { mean: belief.mean, std: belief.std, ucb: best }[colour];
 }
 
-function Shown({ facts, all: known, quantity, x, y, colour }: ShownProps) {
+function Shown({ facts, all: known, quantity, marked, x, y, colour }: ShownProps) {
   const { name, study, summary } = facts;
   const all = useMemo(
     () => known.map((candidate) => ({ ...candidate, belief: beliefOf(candidate.belief, quantity.name) })),
@@ -115,7 +118,7 @@ function Shown({ facts, all: known, quantity, x, y, colour }: ShownProps) {
     x: x ? across.place(candidate) : (components[position]?.[0] ?? 0),
     y: x ? up.place(candidate) : (components[position]?.[1] ?? 0),
     shade: shadeOf(candidate, colour, quantity.direction === "minimize"),
-    off: !candidate.available,
+    off: !candidate.available || (marked.length > 0 && !marked.includes(candidate.key)),
     measured: (candidate.belief?.counts ?? 0) > 0,
     batch: candidate.batch,
     best: summary.front
@@ -170,6 +173,11 @@ function Shown({ facts, all: known, quantity, x, y, colour }: ShownProps) {
             onChange={(value) => setSearch({ quantity: value })}
           />
         )}
+        {marked.length > 0 && (
+          <button type="button" onClick={() => setSearch({ mark: null })}>
+            {`${plural(marked.length, "candidate")} marked ×`}
+          </button>
+        )}
         <button type="button" onClick={lasso}>
           Lasso
         </button>
@@ -180,7 +188,7 @@ function Shown({ facts, all: known, quantity, x, y, colour }: ShownProps) {
         height="map"
         canvas
         picture={`${name}-map`}
-        facts={[all, x, y, colour]}
+        facts={[all, x, y, colour, marked.length]}
         stops={stopsOf(all, dots, words, open)}
         onPick={({ seriesIndex, dataIndex }) => seriesIndex === 0 && open(dataIndex)}
         onReady={onReady}

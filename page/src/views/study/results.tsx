@@ -29,6 +29,7 @@ const whenOf = (result: Result) => result.measured_at ?? result.recorded_at;
 const ORDERS: Record<string, (result: Result) => string | number> = {
   number: (result) => result.observation,
   key: (result) => result.key,
+  value: (result) => result.value ?? Number.NEGATIVE_INFINITY,
   expected: (result) => result.suggested?.why.mean ?? Number.NEGATIVE_INFINITY,
   surprise: (result) => Math.abs(surpriseOf(result)?.far ?? 0),
   batch: (result) => result.batch ?? 0,
@@ -41,6 +42,7 @@ const orderOf = (by: string) =>
   by.startsWith("value ")
     ? (result: Result) => result.values[by.slice("value ".length)]?.value ?? Number.NEGATIVE_INFINITY
     : ORDERS[by];
+const sortOf = ({ name }: Quantity, position: number) => (position ? `value ${name}` : "value");
 
 function sorted(results: Result[], sort: string): Result[] {
   const order = orderOf(sort.replace(/^-/, ""));
@@ -164,7 +166,7 @@ function quantityColumns({ study, summary }: Facts): TableColumn<Result>[] {
   return summary.quantities.map((quantity, position) => ({
     id: `value ${quantity.name}`,
     title: quantityTitle(quantity),
-    sort: `value ${quantity.name}`,
+    sort: sortOf(quantity, position),
     falling: quantity.direction !== "minimize",
     width: several ? "minmax(190px, 1.2fr)" : "minmax(110px, 1fr)",
     class: "right number",
