@@ -164,8 +164,8 @@ function Made({ made, onClose }: { made: NewKey; onClose: () => void }) {
         <div class="key-code">
           <QrCode text={signInAddress(made.key ?? "")} label="Code to sign a tablet in" />
           <p class="quiet small">
-            Or scan this with the camera of a tablet or phone: it opens the page there with the key filled in. Whoever
-            sees the code can use the key.
+            Or scan this with the camera of a tablet or phone: it opens the page there with the key filled in. Anyone
+            who sees the code can use the key.
           </p>
         </div>
         <div class="row end">

@@ -1,5 +1,6 @@
 // A batch on paper: the layout of a plate, or a label for each vial. Read when it is first opened.
 
+import "../../base.ts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { benchPath } from "../../core/address.ts";

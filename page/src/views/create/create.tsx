@@ -121,7 +121,7 @@ function Form() {
             {sheet && !receipt && !problem && <p class="note">Checking the file …</p>}
             {receipt && <Verdict receipt={receipt} />}
             {receipt && results.length > 0 && (
-              <p class="note">{`Values of ${results.join(" and ")} are stored as past results, not used as a feature.`}</p>
+              <p class="note">{`Values of ${results.join(" and ")} are stored as past results, never used as features.`}</p>
             )}
             {problem !== null && <Refused problem={problem} />}
           </div>

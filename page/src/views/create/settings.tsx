@@ -67,7 +67,7 @@ export function SettingsForm({ name, taken, objective, further, onFurther, onNam
               options={[
                 ["maximize", "Larger"],
                 ["minimize", "Smaller"],
-                ["target", "Near a target"],
+                ["target", "A target"],
               ]}
               value={direction}
               onChange={setDirection}
