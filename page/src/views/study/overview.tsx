@@ -214,7 +214,7 @@ function FrontStatistics({ front }: { front: Front }) {
       <Stat
         label="On the measured front"
         value={count(front.measured.length)}
-        detail={front.feasible === null ? "" : `${plural(front.feasible, "measured candidate")} good enough`}
+        detail={front.feasible === null ? "" : `of ${count(front.feasible)} good enough`}
       />
       {front.possible !== null && (
         <Stat
