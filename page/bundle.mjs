@@ -2,16 +2,15 @@
 
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
+import { guides } from "./guides.mjs";
 
 const [into] = process.argv.slice(2);
 await rm(into, { recursive: true, force: true });
 await mkdir(into, { recursive: true });
 
-const scripts = await build({
-  entryPoints: { main: "src/main.tsx", docs: "src/docs.tsx" },
+const options = {
   outdir: into,
   bundle: true,
-  splitting: true,
   format: "esm",
   target: "es2022",
   minify: true,
@@ -20,8 +19,11 @@ const scripts = await build({
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
   legalComments: "none",
+  plugins: [guides],
   metafile: true,
-});
+};
+const scripts = await build({ ...options, entryPoints: { main: "src/main.tsx" }, splitting: true });
+const reference = await build({ ...options, entryPoints: { docs: "src/docs.tsx" } });
 const styles = await build({
   entryPoints: { page: "css/page.css", docs: "css/docs.css", print: "css/print.css" },
   outdir: into,
@@ -32,7 +34,7 @@ const styles = await build({
   metafile: true,
 });
 
-const built = [...Object.entries(scripts.metafile.outputs), ...Object.entries(styles.metafile.outputs)];
+const built = [scripts, reference, styles].flatMap(({ metafile }) => Object.entries(metafile.outputs));
 const nameOf = (entry) =>
   built
     .find(([, output]) => output.entryPoint === entry)[0]
@@ -42,9 +44,15 @@ const nameOf = (entry) =>
 const [, main] = built.find(([, output]) => output.entryPoint === "src/main.tsx");
 const needed = main.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => path.split("/").at(-1));
 const preloads = needed.map((name) => `<link rel="modulepreload" href="{root}web/${name}">`).join("");
+// The view of a study is a chunk that is read later: its files are named to the script that knows whether it is wanted.
+const [study, { imports }] = built.find(([, output]) => output.entryPoint === "src/views/study/study.tsx");
+const inStudy = imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => path.split("/").at(-1));
+const studyFiles = [study.split("/").at(-1), ...inStudy.filter((name) => !needed.includes(name))].join(" ");
 
 for (const page of ["index.html", "docs.html"]) {
-  const text = (await readFile(`static/${page}`, "utf8")).replace("{preloads}", preloads);
+  const text = (await readFile(`static/${page}`, "utf8"))
+    .replace("{preloads}", preloads)
+    .replace("{study}", studyFiles);
   const named = text.replace(/\{(src|css)\/([^}]+)\}/g, (_, folder, file) => nameOf(`${folder}/${file}`));
   await writeFile(`${into}/${page}`, named);
 }

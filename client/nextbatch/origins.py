@@ -27,4 +27,4 @@ class Borrowed:
     """The columns of this study that the earlier one lacks."""
     words: str
     importance: float | None = None
-    """The share of what the model explains; None while it is not used."""
+    """How much of what is expected depends on it, from 0 to 1; None until something is measured."""

@@ -24,6 +24,7 @@ const loaded = new Map<string, View>([
 async function load(view: Place["view"]): Promise<void> {
   if (loaded.has(view)) return;
   if (view === "study") loaded.set("study", (await import("./views/study/study.tsx")).default);
+  else if (view === "help") loaded.set("help", (await import("./views/help.tsx")).default);
   else for (const [name, found] of Object.entries((await import("./views/more.tsx")).VIEWS)) loaded.set(name, found);
 }
 

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CONSUMERS = {
-    "app/domain/events.py",  # which arrays it names: archives and sweeping
+    "app/domain/event_arrays.py",  # which arrays it names: archives and sweeping
     "app/modelling/ledger_state.py",  # what the models see
     "app/services/use_cases/events.py",  # the timeline
     "app/storage/projections.py",  # the tables

@@ -29,8 +29,37 @@ def prepare(scene: Scene) -> None:
         headers={"If-Match": "*"},
     )
     worked_study(scene, "photocatalyst-screen", rounds=4)
+    two_objectives(scene, "yield-and-price")
     text, _ = suzuki(120)
     scene.study("alloy-hardness", text, objective="hardness", unit="HV", description="Ti–Al–V samples from the press.")
+
+
+def two_objectives(scene: Scene, name: str) -> None:
+    """Yield against price, pure enough; four batches, and one with a value on the bench."""
+    text, truth = suzuki(240)
+    rows = {row[0]: row for row in (line.split(",") for line in text.splitlines()[1:])}
+    scene.study(
+        name,
+        text,
+        description="Much yield at a low price, and pure enough.",
+        objectives=[
+            {"name": "yield", "unit": "%", "direction": "maximize", "limits": {"low": 0, "high": 100}},
+            {"name": "price", "unit": "EUR", "direction": "minimize"},
+        ],
+        constraints=[{"name": "purity", "unit": "%", "at_least": 90}],
+    )
+
+    def values(key: str) -> dict[str, float]:
+        temperature, hours, loading = map(float, rows[key][1:4])
+        price, purity = 20 + 60 * loading + 2 * hours, 99 - max(0.0, temperature - 80) / 3
+        return {"yield": round(truth[key], 1), "price": round(price, 1), "purity": round(purity, 1)}
+
+    for _ in range(4):
+        for suggestion in scene.ask(name, "bench-1", min_size=6, max_size=6)["suggestions"]:
+            outcomes = [values(suggestion["key"])] * suggestion["replicates"]
+            scene.report(name, {"suggestion": suggestion["suggestion"], "replicates": outcomes})
+    first = scene.ask(name, "bench-1", min_size=4, max_size=4)["suggestions"][0]
+    scene.report(name, {"suggestion": first["suggestion"], "values": {"yield": values(first["key"])["yield"]}})
 
 
 def take(page: Page, name: str, wait_for: str, full: bool = False) -> None:
@@ -52,6 +81,8 @@ def pictures(browser: Browser, address: str, key: str, csv: Path) -> None:
         page = window.sign_in(key)
         take(page, f"studies{suffix}", ".study-card .spark")
         understand(page, suffix)
+        several(page, suffix)
+        ask_first(page, suffix)
         follow_up(page, suffix)
         page.goto("/create")
         page.locator("input[type=file]").set_input_files(csv)
@@ -79,6 +110,34 @@ def understand(page: Page, suffix: str) -> None:
     take(page, f"candidates{suffix}", ".belief")
     page.goto(f"{STUDY}/map?x=temperature&y=solvent")
     take(page, f"map{suffix}", ".chart canvas")
+
+
+def several(page: Page, suffix: str) -> None:
+    """A study with two objectives and a constraint."""
+    page.goto("/studies/yield-and-price")
+    take(page, f"front{suffix}", ".chart svg")
+    page.goto("/studies/yield-and-price/bench/bench-1")
+    take(page, f"bench-several{suffix}", ".bench-row")
+
+
+def ask_first(page: Page, suffix: str) -> None:
+    """The dialog of an ask with its preview."""
+    page.goto(STUDY)
+    page.get_by_role("button", name="Ask for a batch").click()
+    page.get_by_label("Worker").fill("bench-3")
+    page.get_by_label("How many measurements").select_option("exactly")
+    page.get_by_label("Number").fill("6")
+    page.get_by_text("Which candidates").click()
+    page.get_by_label("Column", exact=True).select_option("solvent")
+    for solvent in ("DMF", "Dioxane"):
+        page.get_by_label(solvent).check()
+    page.get_by_role("button", name="Add condition").click()
+    page.get_by_label("Include a candidate", exact=True).fill("A1-01-000")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_label("Candidates of the preview").wait_for()
+    page.locator("dialog").evaluate("dialog => dialog.scrollTo(0, 0)")
+    take(page, f"ask{suffix}", ".prices")
 
 
 def follow_up(page: Page, suffix: str) -> None:

@@ -18,8 +18,9 @@ PAGES = (
     "/studies/a/bench/bench-1",
 )
 FIRST_LOAD = 150_000
-# The names of XML and XHTML that the libraries spell; nothing is loaded from them.
-NAMESPACES = {"http://www.w3.org"}
+# The names of XML and XHTML that the libraries spell, and an address in the example of a guide; nothing is loaded from
+# them.
+NAMESPACES = {"http://www.w3.org", "https://nextbatch.example.org"}
 
 
 def served() -> list[str]:

@@ -134,7 +134,8 @@ def read_sheet(
     bom: Annotated[bool, Query(description="Begin with a byte order mark, for some spreadsheet programs.")] = False,
     format: Literal["csv", "xlsx"] = "csv",  # noqa: A002
 ) -> Response:
-    header, rows = layout.of(*sheet_of(*tx.read(batches.read_sheet, resources, study, number)))
+    found = tx.read(batches.read_sheet, resources, study, number)
+    header, rows = layout.of(*sheet_of(*found, abandoned=layout.rows is None))
     if format == "xlsx":
         return download(lambda path: write_xlsx(path, header, rows), XLSX, f"{study}-batch-{number}.xlsx")
 

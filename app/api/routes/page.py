@@ -46,6 +46,7 @@ _NOT_BUILT = "The page is not built: run `make setup`, or `python page/build.py`
 @router.get("/compare")
 @router.get("/people")
 @router.get("/help")
+@router.get("/help/{guide}")
 @router.get("/studies/{study}")
 @router.get("/studies/{study}/bench/{worker}")
 @router.get("/studies/{study}/candidates/{key:path}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from app.domain.batches import SuggestionId
+from app.domain.batches import SuggestionId, SuggestionState
 from app.domain.candidates import CellValue
 from app.domain.observations import Observation
 from app.domain.quantities import SHEET_COLUMNS
@@ -21,9 +21,12 @@ def value_columns(configuration: Configuration) -> tuple[str, ...]:
 
 
 def sheet_of(
-    details: BatchDetails, results: Mapping[tuple[SuggestionId, int], Observation]
+    details: BatchDetails, results: Mapping[tuple[SuggestionId, int], Observation], *, abandoned: bool = True
 ) -> tuple[list[str], Iterator[list[CellValue]]]:
-    """One row per requested measurement; the columns to fill in come last and show what was reported."""
+    """One row per requested measurement; the columns to fill in come last and show what was reported.
+
+    Without those that were `abandoned`, it has a row for each well: what was swapped makes room for its replacement.
+    """
     candidates = details.bench.candidates
     first = next(iter(candidates.values()))
     measured = value_columns(details.study.configuration)
@@ -33,6 +36,8 @@ def sheet_of(
 
     def rows() -> Iterator[list[CellValue]]:
         for suggestion in details.bench.suggestions:
+            if suggestion.state is SuggestionState.ABANDONED and not abandoned:
+                continue
             candidate = candidates[suggestion.candidate]
             values = {**candidate.attributes, **candidate.features}
             cells = [values[name] for name in shown]

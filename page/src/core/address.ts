@@ -8,7 +8,8 @@ export const ROOT = new URL("..", import.meta.url).pathname;
 export const at = (path: string): string => ROOT + path.replace(/^\//, "");
 
 export type Place =
-  | { view: "studies" | "create" | "compare" | "people" | "help" | "missing" }
+  | { view: "studies" | "create" | "compare" | "people" | "missing" }
+  | { view: "help"; guide?: string }
   | { view: "study"; study: string; part: string; key?: string }
   | { view: "bench"; study: string; worker?: string };
 
@@ -17,7 +18,7 @@ const ROUTES: [RegExp, (parts: string[]) => Place][] = [
   [/^create$/, () => ({ view: "create" })],
   [/^compare$/, () => ({ view: "compare" })],
   [/^people$/, () => ({ view: "people" })],
-  [/^help$/, () => ({ view: "help" })],
+  [/^help(?:\/([a-z]+))?$/, ([guide]) => ({ view: "help", guide })],
   [/^studies\/([^/]+)\/bench(?:\/([^/]+))?$/, ([study = "", worker]) => ({ view: "bench", study, worker })],
   [
     /^studies\/([^/]+)\/candidates\/(.+)$/,

@@ -58,8 +58,19 @@ export async function send(method: string, path: string, { body, type, headers =
   throw problem;
 }
 
+// Answers that static/early.js asked for while the scripts were on their way; each is used once.
+const early = (globalThis as { nextbatchEarly?: Map<string, Promise<Response | null>> }).nextbatchEarly;
+
+async function takeEarly(path: string): Promise<Response | null> {
+  const asked = early?.get(path);
+  early?.delete(path);
+  const answer = await asked;
+  return answer?.ok ? answer : null;
+}
+
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const answer = await send("GET", path, { signal }); // the browser itself asks with If-None-Match
+  // The browser itself asks with If-None-Match.
+  const answer = (await takeEarly(path)) ?? (await send("GET", path, { signal }));
   const etag = answer.headers.get("ETag");
   const known = seen.get(path);
   if (etag && known?.etag === etag) return known.body as T;
@@ -68,7 +79,10 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return body;
 }
 
-export const forget = (): void => seen.clear();
+export function forget(): void {
+  seen.clear();
+  early?.clear();
+}
 
 export async function change<T = unknown>(
   method: string,

@@ -123,9 +123,11 @@ interface Outcome {
   values: Record<string, { value: number }>;
 }
 
-// What a result says: its value with the unit, or each of its quantities by name.
-export function outcome({ value, values }: Outcome, unit: string): string {
-  const quantities = Object.entries(values);
-  if (quantities.length > 1) return quantities.map(([name, measured]) => `${name} ${exact(measured.value)}`).join(", ");
-  return value === null ? "–" : withUnit(exact(value), unit);
+// What a result says: its value with the unit, or each of its quantities by name, in their own order.
+export function outcome({ value, values }: Outcome, quantities: { name: string; unit: string }[]): string {
+  if (quantities.length > 1) {
+    const known = quantities.filter(({ name }) => name in values);
+    return known.map(({ name, unit }) => `${name} ${withUnit(exact(values[name]?.value ?? 0), unit)}`).join(", ");
+  }
+  return value === null ? DASH : withUnit(exact(value), quantities[0]?.unit);
 }

@@ -9,11 +9,13 @@ import { me } from "./session.ts";
 const STORE = "nextbatch:outbox";
 const PAUSES = [1000, 2000, 4000, 8000];
 const LATER = new Set([401, 408, 429]); // refusals that say nothing about the value
-const DOUBTS = ["implausible-value", "extreme-value"];
+// Refusals that end when a person says that the value is meant.
+export const DOUBTS = ["implausible-value", "extreme-value", "outside-limits"];
+export const MEANT = "implausible=accept&outside_limits=accept";
 
 export interface Item {
   study: string;
-  place: string; // "B3-S1/2": suggestion and replicate
+  place: string; // "B3-S1/2": suggestion and replicate; "B3-S1/2/purity": one of several quantities
   report: Record<string, unknown>;
   words: string;
   token: string;
@@ -120,9 +122,10 @@ async function attempt(item: Item): Promise<boolean> {
 }
 
 function pathOf({ study, again, meant, report }: Item): string {
-  if (again) return studyApi(study, `/observations/${again.observation}/corrections`);
-  const doubtful = meant || report.value === undefined ? "accept" : "refuse";
-  return `${studyApi(study, "/observations")}?implausible=${doubtful}`;
+  if (again)
+    return studyApi(study, `/observations/${again.observation}/corrections${meant ? "?outside_limits=accept" : ""}`);
+  const measured = "value" in report || "values" in report;
+  return `${studyApi(study, "/observations")}?${meant || !measured ? MEANT : "implausible=refuse"}`;
 }
 
 function verdict(problem: Problem): Partial<Item> {

@@ -56,3 +56,15 @@ export function forgetKey(): void {
   localStorage.removeItem(NOTE);
   forget();
 }
+
+// A key in an address, behind the #: browsers send that part to nobody. It fills the form in; a person signs in.
+const MARK = "#key=";
+
+export const signInAddress = (plaintextKey: string): string => `${location.origin}${at("")}${MARK}${plaintextKey}`;
+
+export function takeScannedKey(): string {
+  if (!location.hash.startsWith(MARK)) return "";
+  const found = location.hash.slice(MARK.length);
+  history.replaceState(null, "", location.pathname + location.search);
+  return found;
+}

@@ -1,13 +1,14 @@
 // The server's codes as words: why a batch has its size, why a study is finished, who did something.
 
 import { get, v1 } from "./api.ts";
-import { differenceUnit, number, withUnit } from "./format.ts";
+import { differenceUnit, measured, number, withUnit } from "./format.ts";
 import { may, me } from "./session.ts";
-import type { Key, Summary } from "./types.ts";
+import type { Key, Summary, Why } from "./types.ts";
 
 const ENDED: Record<string, string> = {
   rule: "the next choice needs these results",
   size: "the size requested",
+  promise: "one more would promise too little",
   exhausted: "no candidates left",
 };
 const FINISHED: Record<string, string> = {
@@ -53,3 +54,16 @@ export function affectedWords(batches: number[]): string {
 // Why a candidate was suggested, without the numbers behind it: neighbours and expectations stand beside it.
 export const purposeWords = (words: string): string =>
   words.replace(/ \(\d+ ?% exploration\)/, "").replace(/ Its similarity to .*$/, "");
+
+// What was expected of a candidate: of each quantity by name, or of the only one.
+export function expectedWords(why: Pick<Why, "mean" | "std" | "quantities">, { quantities, unit }: Summary): string {
+  const several = quantities.filter(({ name }) => name in why.quantities);
+  if (quantities.length > 1 && several.length)
+    return several
+      .map((quantity) => {
+        const expected = why.quantities[quantity.name];
+        return `${quantity.name} ${measured(expected?.mean ?? 0, expected?.std, quantity.unit)}`;
+      })
+      .join(", ");
+  return why.mean === null ? "–" : measured(why.mean, why.std, unit);
+}

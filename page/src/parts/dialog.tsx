@@ -14,10 +14,14 @@ interface Question {
   act: (values: Record<string, string>) => unknown;
 }
 
+type Draw = (close: () => void) => ComponentChildren;
+
 let openQuestion: (question: Question) => void = () => {};
+let showDialog: (shown: { draw: Draw }) => void = () => {};
 let addToast: (text: string, tone: string) => void = () => {};
 
 export const ask = (question: Question): void => openQuestion(question);
+export const openDialog = (draw: Draw): void => showDialog({ draw }); // for a dialog with a form of its own
 export const toast = (text: string, tone: "" | "bad" = ""): void => addToast(text, tone);
 
 export function Modal({
@@ -51,8 +55,15 @@ export function Modal({
 
 export function DialogHost() {
   const [question, setQuestion] = useState<Question | null>(null);
+  const [shown, setShown] = useState<{ draw: Draw } | null>(null);
   openQuestion = setQuestion;
-  return question && <QuestionDialog question={question} onClose={() => setQuestion(null)} key={question.title} />;
+  showDialog = setShown;
+  return (
+    <>
+      {shown?.draw(() => setShown(null))}
+      {question && <QuestionDialog question={question} onClose={() => setQuestion(null)} key={question.title} />}
+    </>
+  );
 }
 
 function QuestionDialog({ question, onClose }: { question: Question; onClose: () => void }) {

@@ -17,6 +17,14 @@ export const TERMS = {
     title: "Why this size",
     text: "A batch ends where the next choice would depend on the results of the candidates already in it, or at the size you asked for.",
   },
+  composition: {
+    title: "What the batch shares",
+    text: "Rules for the batch as a whole: one temperature because there is one oven, at most three solvents, no more than two measurements for each plate.",
+  },
+  price: {
+    title: "What a condition costs",
+    text: "How much more the measurements of this batch could gain together, at best, if the condition were dropped. Zero means that it costs nothing.",
+  },
   expected: {
     title: "Expected value",
     text: "What the model expects from all results so far. About two of three results lie within the ± beside it.",
@@ -28,6 +36,18 @@ export const TERMS = {
   improvement: {
     title: "Possible improvement",
     text: "How much better than the recommended candidate any other could be, at most, with the confidence shown. When this is small, more experiments are not worth much.",
+  },
+  feasible: {
+    title: "Good enough",
+    text: "The chance that a candidate meets all constraints, such as a purity of at least 95 %. Learnt from the results of the constrained quantities.",
+  },
+  front: {
+    title: "Front",
+    text: "The candidates of which no other is at least as good in every objective and better in one: the possible compromises. Which of them is best is for you to say.",
+  },
+  hypervolume: {
+    title: "Volume under the front",
+    text: "How much the measured front covers, in all objectives together (the hypervolume). It grows when a new result extends the front, and stays when it does not.",
   },
   uncertainty: {
     title: "Uncertainty",
@@ -63,11 +83,23 @@ export const TERMS = {
   },
   importance: {
     title: "Which columns matter",
-    text: "How much the predictions change with a column. Estimated from the predictions for all candidates: the share of their differences that the column alone explains.",
+    text: "How much the predictions change with a column: 0 % means that it makes no difference, 100 % that it decides alone.",
   },
   calibration: {
     title: "Predicted against observed",
     text: "Each dot is a result and what was expected of it before it was measured. If the model is good, dots lie near the line, and two of three bars touch it.",
+  },
+  leaveOneOut: {
+    title: "Predicted against observed",
+    text: "Each dot is a measured candidate: across, what all other results predict for it; up, what was measured. If the model is good, dots lie near the line, and 95 of 100 bars touch it.",
+  },
+  coverage: {
+    title: "How often the intervals held",
+    text: "Of the intervals that should hold half of the results, half should; of those for nine of ten, nine of ten. Above the dashed line the model is too careful, below it too sure.",
+  },
+  lengthscale: {
+    title: "How far results stay alike",
+    text: "The distance over which results hardly change (the lengthscale), where the whole range of a column is 1. Small: every step matters. Large: the column makes little difference.",
   },
   seed: {
     title: "Random seed",

@@ -1,9 +1,11 @@
 // Help: how a study goes, the keys of the keyboard, and every term in a chemist's words. Works without the internet.
 
+import "../base.ts";
 import { useState } from "preact/hooks";
-import { at } from "../core/address.ts";
+import { at, type Place } from "../core/address.ts";
 import { useTitle } from "../core/hooks.ts";
 import { TERMS } from "../parts/terms.ts";
+import { Guide, guideList } from "./guide.tsx";
 
 const STEPS: [string, string][] = [
   [
@@ -50,7 +52,12 @@ const MISTAKES: [string, string][] = [
   ["A value is refused as implausible", "Check the decimal sign and the unit. If it is right, save it anyway."],
 ];
 
-export default function Help() {
+export default function Help({ place }: { place: Place }) {
+  const guide = place.view === "help" ? place.guide : undefined;
+  return guide ? <Guide id={guide} key={guide} /> : <Index />;
+}
+
+function Index() {
   const [find, setFind] = useState("");
   useTitle("Help");
   const sought = find.toLowerCase();
@@ -70,6 +77,16 @@ export default function Help() {
             </li>
           ))}
         </ol>
+      </section>
+      <section class="card">
+        <h2>Guides</h2>
+        <ul class="guide-links">
+          {guideList().map(({ id, title }) => (
+            <li key={id}>
+              <a href={at(`help/${id}`)}>{title}</a>
+            </li>
+          ))}
+        </ul>
       </section>
       <Pairs title="When something goes wrong" pairs={MISTAKES} />
       <Pairs title="Keyboard" pairs={KEYS} />

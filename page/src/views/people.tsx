@@ -4,9 +4,10 @@ import { useState } from "preact/hooks";
 import { change, get, v1 } from "../core/api.ts";
 import { fullTime } from "../core/format.ts";
 import { useRead, useTitle } from "../core/hooks.ts";
-import { may, me } from "../core/session.ts";
+import { may, me, signInAddress } from "../core/session.ts";
 import type { Key, NewKey, Role } from "../core/types.ts";
 import { ask, Modal, toast } from "../parts/dialog.tsx";
+import { QrCode } from "../parts/qr.tsx";
 import { Failed, Loading, refusal } from "../parts/states.tsx";
 
 const ROLES: Record<Role, string> = {
@@ -160,6 +161,13 @@ function Made({ made, onClose }: { made: NewKey; onClose: () => void }) {
         <h2>{`The key of ${made.name}`}</h2>
         <p class="quiet">Copy it now: the server does not keep it and cannot show it again.</p>
         <input class="mono" readOnly value={made.key ?? ""} aria-label="The new key" />
+        <div class="key-code">
+          <QrCode text={signInAddress(made.key ?? "")} label="Code to sign a tablet in" />
+          <p class="quiet small">
+            Or scan this with the camera of a tablet or phone: it opens the page there with the key filled in. Anyone
+            who sees the code can use the key.
+          </p>
+        </div>
         <div class="row end">
           <button type="button" onClick={copy}>
             Copy

@@ -4,11 +4,12 @@ import { useState } from "preact/hooks";
 import { at } from "../core/address.ts";
 import { statusOf } from "../core/api.ts";
 import { useTitle } from "../core/hooks.ts";
-import { signIn } from "../core/session.ts";
+import { signIn, takeScannedKey } from "../core/session.ts";
 
 export function SignIn({ onDone }: { onDone: () => void }) {
   const [busy, setBusy] = useState(false);
   const [complaint, setComplaint] = useState("");
+  const [scanned] = useState(takeScannedKey);
   useTitle();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -43,9 +44,14 @@ export function SignIn({ onDone }: { onDone: () => void }) {
             placeholder="nb_…"
             autocomplete="current-password"
             spellcheck={false}
+            defaultValue={scanned}
             required
           />
-          <span class="hint">The administrator of this server or the owner of a study can give you one.</span>
+          <span class="hint">
+            {scanned
+              ? "Filled in from the code that you scanned."
+              : "The administrator of this server or the owner of a study can give you one."}
+          </span>
         </label>
         <label class="check">
           <input type="checkbox" name="remember" />

@@ -8,7 +8,7 @@ import { ago, count, number, percent, plural, withUnit } from "../core/format.ts
 import { useTitle } from "../core/hooks.ts";
 import type { Status } from "../core/live.ts";
 import { may } from "../core/session.ts";
-import type { Study, StudyPage, Summary, Trace } from "../core/types.ts";
+import type { Front, Study, StudyPage, Summary, Trace } from "../core/types.ts";
 import { improvement } from "../core/words.ts";
 import { showStatus } from "../parts/bar.tsx";
 import { StateChip } from "../parts/chips.tsx";
@@ -231,6 +231,8 @@ function Card({ study, summary, trace, problem }: Listed) {
 
 function Figures({ summary, trace }: { summary: Summary; trace: Trace }) {
   const { certificate: sure, best_observed: best, unit, counts } = summary;
+  if (!counts.observations) return <p class="waiting-card">{beforeTheFirstResult(counts)}</p>;
+  if (summary.front) return <FrontFigures front={summary.front} trace={trace} />;
   if (!best) return <p class="waiting-card">{beforeTheFirstResult(counts)}</p>;
   const bounds = trace.batches.map((batch) => batch.regret_bound).filter((bound) => bound !== null);
   return (
@@ -248,6 +250,24 @@ function Figures({ summary, trace }: { summary: Summary; trace: Trace }) {
           {sure && (unit === "%" ? "percentage points" : "at most")}
         </span>
         <Spark values={sure ? [...bounds, sure.regret_bound] : bounds} title="Possible improvement" tone="quiet" />
+      </div>
+    </div>
+  );
+}
+
+function FrontFigures({ front, trace }: { front: Front; trace: Trace }) {
+  return (
+    <div class="pair">
+      <div class="figure">
+        <span class="quiet small">On the measured front</span>
+        <strong class="number">{plural(front.measured.length, "candidate")}</strong>
+        <span class="small quiet number clip">{front.measured.map(({ key }) => key).join(", ")}</span>
+        <Spark values={trace.hypervolume.map((point) => point.hypervolume)} title="Volume under the front" step />
+      </div>
+      <div class="figure">
+        <span class="quiet small">Can still be on it</span>
+        <strong class="number">{front.possible === null ? "–" : count(front.possible)}</strong>
+        <span class="small quiet">candidates</span>
       </div>
     </div>
   );

@@ -16,6 +16,8 @@ import { Icon } from "../../parts/icon.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
 import { askForBatch, nextBatch, rememberWorker } from "../asking.tsx";
 import { type BenchFacts, readBench } from "./facts.ts";
+import { isPartly } from "./measurement.tsx";
+import { OnPaper, PrintMenu } from "./printing.tsx";
 import { BenchRow } from "./row.tsx";
 import { Scanner } from "./scanner.tsx";
 import { SheetTools } from "./sheet.tsx";
@@ -95,6 +97,8 @@ function OneBench({ name, worker }: { name: string; worker: string }) {
   if (error && !facts) return <Failed error={error} again={() => look().catch(setError)} />;
   if (!facts) return <Loading />;
   const { batch } = facts;
+  const show = search.get("show");
+  if (batch && show) return <OnPaper name={name} worker={worker} facts={facts} batch={batch} show={show} />;
   const focusKey = (key: string) =>
     focusRow(rowsOf(list).filter((row) => row.dataset.key?.toLowerCase() === key.toLowerCase()));
   return (
@@ -102,15 +106,12 @@ function OneBench({ name, worker }: { name: string; worker: string }) {
       <div class="bench-head">
         <div class="titles">
           <h1>{worker}</h1>
-          {batch && <p class="quiet">{headWords(name, batch)}</p>}
+          {batch && <p class="quiet">{headWords(name, batch, facts)}</p>}
         </div>
         {batch && (
           <div class="row actions no-print">
             {may("report") && <SheetTools name={name} batch={batch} onSaved={look} />}
-            <button type="button" onClick={() => print()}>
-              <Icon name="print" />
-              Print
-            </button>
+            <PrintMenu />
           </div>
         )}
       </div>
@@ -137,9 +138,11 @@ function OneBench({ name, worker }: { name: string; worker: string }) {
   );
 }
 
-function headWords(name: string, batch: Batch): string {
-  const done = batch.suggestions.filter((suggestion) => suggestion.state !== "pending").length;
-  return `${name} · batch ${batch.number} · ${done} of ${batch.suggestions.length} done`;
+function headWords(name: string, batch: Batch, facts: BenchFacts): string {
+  const partly = batch.suggestions.filter((suggestion) => isPartly(suggestion, facts)).length;
+  const done = batch.suggestions.filter((suggestion) => suggestion.state !== "pending").length - partly;
+  const rest = partly ? `, ${partly} partly` : "";
+  return `${name} · batch ${batch.number} · ${done} of ${batch.suggestions.length} done${rest}`;
 }
 
 const rowsOf = (list: { current: HTMLOListElement | null }) => [...(list.current?.children ?? [])] as HTMLElement[];
@@ -240,7 +243,11 @@ function Foot({ facts, name, worker, look }: FootProps) {
       <section class="done">
         <Icon name="check" size={40} />
         <h2>{`Batch ${batch.number} is complete`}</h2>
-        <p class="quiet">Thank you. You can still correct values above.</p>
+        <p class="quiet">
+          {batch.suggestions.some((suggestion) => isPartly(suggestion, facts))
+            ? "Every candidate has a result. You can still report the quantities that are missing, or correct values."
+            : "Thank you. You can still correct values above."}
+        </p>
         {newest ? (
           <Next summary={summary} name={name} worker={worker} look={look} />
         ) : (

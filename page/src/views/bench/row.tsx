@@ -1,14 +1,17 @@
 // One candidate on the bench: its key, its settings, and a field for each measurement.
 
 import { useRef } from "preact/hooks";
-import { cell, measured } from "../../core/format.ts";
+import { cell } from "../../core/format.ts";
 import { type Item, put, useWaiting } from "../../core/outbox.ts";
+import { isSeveral } from "../../core/quantities.ts";
 import { may } from "../../core/session.ts";
 import type { Suggestion } from "../../core/types.ts";
-import { stateWords } from "../../core/words.ts";
+import { expectedWords, stateWords } from "../../core/words.ts";
 import { ask } from "../../parts/dialog.tsx";
 import type { BenchFacts } from "./facts.ts";
+import { isPartly, Measurement } from "./measurement.tsx";
 import { Entry, Saved, Waiting } from "./slot.tsx";
+import { askToSwap } from "./swap.ts";
 
 export interface RowProps {
   suggestion: Suggestion;
@@ -19,11 +22,18 @@ export interface RowProps {
   look: () => Promise<void>;
 }
 
+const OPEN = ".entry input:not(:disabled)"; // a field that wants a value
+
 export function BenchRow(props: RowProps) {
   const { suggestion, name } = props;
   const element = useRef<HTMLLIElement>(null);
   const mine = useWaiting(name).filter((item) => item.place.startsWith(`${suggestion.suggestion}/`));
-  const onSaved = () => element.current && props.onSaved(element.current);
+  const onSaved = () => {
+    const row = element.current;
+    const next = row && isSeveral(props.facts.summary) && row.querySelector<HTMLInputElement>(OPEN);
+    if (next) next.focus();
+    else if (row) props.onSaved(row);
+  };
   return (
     <li class="bench-row" ref={element} data-state={suggestion.state} data-key={suggestion.key}>
       <Front {...props} />
@@ -36,13 +46,16 @@ export function BenchRow(props: RowProps) {
 
 function Front({ suggestion, facts }: RowProps) {
   const { key, replicates, state, attributes, features, why } = suggestion;
+  const partly = isPartly(suggestion, facts);
   return (
     <div class="what">
       <div class="row">
         <strong class="key">{key}</strong>
         {replicates > 1 && <span class="chip">{`${replicates} measurements`}</span>}
         {state !== "pending" && (
-          <span class={`chip ${state === "observed" ? "accent" : "warn"}`}>{stateWords(state)}</span>
+          <span class={`chip ${state === "observed" && !partly ? "accent" : "warn"}`}>
+            {partly ? "partly measured" : stateWords(state)}
+          </span>
         )}
       </div>
       <dl class="conditions">
@@ -53,14 +66,12 @@ function Front({ suggestion, facts }: RowProps) {
           </div>
         ))}
       </dl>
-      {why.mean !== null && (
-        <p class="quiet small no-print">{`Expected ${measured(why.mean, why.std, facts.summary.unit)}.`}</p>
-      )}
+      {why.mean !== null && <p class="quiet small no-print">{`Expected: ${expectedWords(why, facts.summary)}.`}</p>}
     </div>
   );
 }
 
-type SlotsProps = Omit<RowProps, "onSaved"> & { mine: Item[]; onSaved: () => void };
+export type SlotsProps = Omit<RowProps, "onSaved"> & { mine: Item[]; onSaved: () => void };
 
 function Slots(props: SlotsProps) {
   const { suggestion, name, mine } = props;
@@ -87,6 +98,11 @@ function Slots(props: SlotsProps) {
 }
 
 function Slot(props: SlotsProps & { replicate: number }) {
+  if (isSeveral(props.facts.summary)) return <Measurement {...props} />;
+  return <OnlySlot {...props} />;
+}
+
+function OnlySlot(props: SlotsProps & { replicate: number }) {
   const { suggestion, replicate, mine, facts, name } = props;
   const place = `${suggestion.suggestion}/${replicate}`;
   const kept = mine.find((item) => item.place === place);
@@ -96,7 +112,7 @@ function Slot(props: SlotsProps & { replicate: number }) {
   return may("report") ? <Entry place={place} takenBack={result} {...props} /> : <span class="quiet">pending</span>;
 }
 
-function Lost({ suggestion, name, mine }: SlotsProps) {
+function Lost({ suggestion, name, mine, look }: SlotsProps) {
   if (!may("report") || suggestion.state !== "pending" || mine.length) return null;
   const { key, suggestion: id } = suggestion;
   const lose = (report: object, words: string) => put(name, `${id}/lost`, { suggestion: id, ...report }, words);
@@ -134,6 +150,16 @@ function Lost({ suggestion, name, mine }: SlotsProps) {
       <button type="button" class="plain small" aria-label={`Abandon ${key}`} onClick={abandon}>
         Abandon
       </button>
+      {may("ask") && (
+        <button
+          type="button"
+          class="plain small"
+          aria-label={`Swap ${key} for another candidate`}
+          onClick={() => askToSwap(name, suggestion, look)}
+        >
+          Swap
+        </button>
+      )}
     </div>
   );
 }

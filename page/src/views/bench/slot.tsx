@@ -1,25 +1,28 @@
 // A place for one measurement: empty, waiting to be sent, in doubt, or saved.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { exact, measured, outcome, parse, shortTime, whatToWrite, withUnit } from "../../core/format.ts";
+import { exact, measured, parse, shortTime, whatToWrite, withUnit } from "../../core/format.ts";
 import { confirm, discard, type Item, put } from "../../core/outbox.ts";
+import { expectedOf, isCorrected } from "../../core/quantities.ts";
 import { me } from "../../core/session.ts";
-import type { Observation, Suggestion } from "../../core/types.ts";
+import type { Observation, Quantity, Suggestion } from "../../core/types.ts";
 import { correctResult, mayCorrect, takeBack } from "../correcting.tsx";
 import type { RowProps } from "./row.tsx";
 
 interface EntryProps extends Omit<RowProps, "onSaved"> {
   place: string;
   replicate: number;
-  takenBack: Observation | undefined; // a new value is its correction: the place has a history
+  takenBack?: Observation; // a new value is its correction: the place has a history
+  quantity?: Quantity; // one of several
   onSaved: () => void;
 }
 
-export function Entry({ takenBack, place, replicate, suggestion, facts, name, onScanned, onSaved }: EntryProps) {
+export function Entry(props: EntryProps) {
+  const { takenBack, quantity, place, replicate, suggestion, facts, name, onScanned, onSaved } = props;
   const input = useRef<HTMLInputElement>(null);
   const [complaint, setComplaint] = useState("");
-  const { unit, objective } = facts.summary;
-  const label = `${objective} of ${suggestion.key}${suggestion.replicates > 1 ? `, measurement ${replicate}` : ""}`;
+  const unit = quantity?.unit ?? facts.summary.unit;
+  const label = `${quantity?.name ?? facts.summary.objective} of ${suggestion.key}${suggestion.replicates > 1 ? `, measurement ${replicate}` : ""}`;
   const save = () => {
     const element = input.current;
     const text = element?.value.trim();
@@ -33,9 +36,10 @@ export function Entry({ takenBack, place, replicate, suggestion, facts, name, on
     setComplaint("");
     element.disabled = true;
     const again = takenBack && { observation: takenBack.observation, version: takenBack.version };
+    const measured = quantity ? { values: { [quantity.name]: value } } : { value };
     const report = again
-      ? { value, reason: "Entered again at the bench." }
-      : { suggestion: suggestion.suggestion, value, replicate };
+      ? { ...measured, reason: "Entered again at the bench." }
+      : { suggestion: suggestion.suggestion, ...measured, replicate };
     put(name, place, report, exact(value), again);
     onSaved();
   };
@@ -51,7 +55,7 @@ export function Entry({ takenBack, place, replicate, suggestion, facts, name, on
           enterkeyhint="done"
           class={complaint ? "invalid" : ""}
           aria-label={label}
-          placeholder={suggestion.replicates > 1 ? `#${replicate}` : "value"}
+          placeholder={quantity?.name ?? (suggestion.replicates > 1 ? `#${replicate}` : "value")}
           onKeyDown={(event) => {
             if (event.key !== "Enter") return;
             event.preventDefault();
@@ -76,12 +80,14 @@ interface WaitingProps {
   item: Item;
   name: string;
   unit?: string;
+  quantity?: string;
   suggestion?: Suggestion;
 }
 
 // On this device, not yet on the server: on its way, refused, or in doubt until a person says that it is meant.
-export function Waiting({ item, name, unit = "", suggestion }: WaitingProps) {
-  if (item.doubt) return <Doubt item={item} name={name} unit={unit} suggestion={suggestion} />;
+export function Waiting(props: WaitingProps) {
+  const { item, name } = props;
+  if (item.doubt) return <Doubt {...props} />;
   const another = item.key && item.key !== me()?.id; // a value is sent under the key it was typed with
   const state = another ? "typed with another key" : "not yet saved";
   return (
@@ -96,9 +102,9 @@ export function Waiting({ item, name, unit = "", suggestion }: WaitingProps) {
   );
 }
 
-function Doubt({ item, name, unit = "", suggestion }: WaitingProps) {
-  const why = suggestion?.why;
-  const expected = why && why.mean !== null ? `Expected ${measured(why.mean, why.std, unit)}. ` : "";
+function Doubt({ item, name, unit = "", quantity = "", suggestion }: WaitingProps) {
+  const known = expectedOf(suggestion?.why, quantity);
+  const expected = known ? `Expected ${measured(known.mean, known.std, unit)}. ` : "";
   return (
     <div class="slot waiting doubt" role="alert">
       <b>{`${expected}Save ${withUnit(item.words, unit)} anyway?`}</b>
@@ -117,9 +123,21 @@ function Doubt({ item, name, unit = "", suggestion }: WaitingProps) {
 
 const UNDO_SECONDS = 10;
 
-type SavedProps = Pick<RowProps, "suggestion" | "facts" | "name" | "look"> & { result: Observation };
+export type SavedProps = Pick<RowProps, "suggestion" | "facts" | "name" | "look"> & { result: Observation };
 
-export function Saved({ result, suggestion, facts, name, look }: SavedProps) {
+export function Saved(props: SavedProps) {
+  const { result, facts } = props;
+  return (
+    <div class="slot saved">
+      <b class="number">{result.value === null ? "–" : exact(result.value)}</b>
+      {facts.summary.unit && <span class="quiet">{facts.summary.unit}</span>}
+      <SavedWhen {...props} />
+    </div>
+  );
+}
+
+// When it was saved, and how to take it back or correct it.
+export function SavedWhen({ result, suggestion, facts, name, look }: SavedProps) {
   const undoable = useUndo(result);
   const own = mayCorrect(result);
   const undo = async () => {
@@ -127,10 +145,8 @@ export function Saved({ result, suggestion, facts, name, look }: SavedProps) {
     await look();
   };
   return (
-    <div class="slot saved">
-      <b class="number">{outcome(result, "")}</b>
-      {facts.summary.unit && <span class="quiet">{facts.summary.unit}</span>}
-      <span class="quiet small">{`${result.version > 1 ? "corrected" : "saved"} ${shortTime(result.recorded_at)}`}</span>
+    <>
+      <span class="quiet small">{`${isCorrected(result) ? "corrected" : "saved"} ${shortTime(result.recorded_at)}`}</span>
       {own && undoable && (
         <button type="button" class="small no-print" aria-label={`Undo the value of ${suggestion.key}`} onClick={undo}>
           Undo
@@ -141,21 +157,22 @@ export function Saved({ result, suggestion, facts, name, look }: SavedProps) {
           type="button"
           class="plain small no-print"
           aria-label={`Correct the value of ${suggestion.key}`}
-          onClick={() => correctResult(name, result, look)}
+          onClick={() => correctResult(name, result, facts.summary.quantities, look)}
         >
           Correct
         </button>
       )}
-    </div>
+    </>
   );
 }
 
 // For ten seconds after a value appears here for the first time. The clock of this device alone counts.
 const firstSeen = new Map<string, number>();
 
-function useUndo({ observation, version, recorded_at, actor }: Observation): boolean {
+function useUndo(result: Observation): boolean {
+  const { observation, recorded_at, actor } = result;
   const id = `${observation} ${recorded_at}`;
-  const fresh = version === 1 && actor === me()?.id && Math.abs(Date.now() - Date.parse(recorded_at)) < 60_000;
+  const fresh = !isCorrected(result) && actor === me()?.id && Math.abs(Date.now() - Date.parse(recorded_at)) < 60_000;
   if (fresh && !firstSeen.has(id)) firstSeen.set(id, Date.now());
   const left = () => UNDO_SECONDS * 1000 - (Date.now() - (firstSeen.get(id) ?? 0));
   const [on, setOn] = useState(() => left() > 0);

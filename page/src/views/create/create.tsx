@@ -13,6 +13,7 @@ import { toast } from "../../parts/dialog.tsx";
 import { Dropzone } from "../../parts/field.tsx";
 import { Complaint, Failed, Findings, refusal } from "../../parts/states.tsx";
 import { typeOf, XLSX } from "../upload.tsx";
+import { type Further, followColumns } from "./quantities.tsx";
 import { guessRoles, type Role, type RolesOf, RolesTable } from "./roles.tsx";
 import { type Chosen, readSettings, SettingsForm } from "./settings.tsx";
 
@@ -43,6 +44,7 @@ function Form() {
   const [busy, setBusy] = useState(false);
   const [name, setName] = useState("");
   const [typed, setTyped] = useState(false);
+  const [further, setFurther] = useState<Further[]>([]);
   const round = useRef(0);
 
   const check = useDelayed(async (file: File, assigned: RolesOf) => {
@@ -62,6 +64,7 @@ function Form() {
     const guessed = table ? guessRoles(table) : new Map();
     setSheet({ file, table });
     setRoles(guessed);
+    setFurther((last) => followColumns(last, resultsOf(guessed).slice(1)));
     setReceipt(null);
     setProblem(null);
     if (!typed) setName(nameFrom(file.name));
@@ -69,22 +72,24 @@ function Form() {
   };
   const assign = (column: string, role: Role) => {
     const next: RolesOf = new Map(roles);
-    if (role === "key" || role === "result")
-      for (const [other, assigned] of next) if (assigned === role) next.set(other, "attribute");
+    if (role === "key") for (const [other, assigned] of next) if (assigned === role) next.set(other, "attribute");
     next.set(column, role);
     setRoles(next);
+    setFurther(followColumns(further, resultsOf(next).slice(1)));
     if (sheet) check(sheet.file, next);
   };
   const taken = useTaken(name);
-  const result = [...roles].find(([, role]) => role === "result")?.[0];
+  const results = resultsOf(roles);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (!sheet) return;
     setBusy(true);
     setError(null);
-    const chosen = readSettings(event.target as HTMLFormElement);
+    const form = event.target as HTMLFormElement;
+    const chosen = readSettings(form, further);
+    const main = String(new FormData(form).get("objective") ?? "").trim() || "value";
     try {
-      await createStudy(name, chosen, sheet, roles, result);
+      await createStudy(name, chosen, sheet, roles, columnsOf(results, main, further));
       toast(`Study ${name} is ready.`);
       go(studyPath(name));
     } catch (refused) {
@@ -115,8 +120,8 @@ function Form() {
           <div class="verdict" aria-live="polite">
             {sheet && !receipt && !problem && <p class="note">Checking the file …</p>}
             {receipt && <Verdict receipt={receipt} />}
-            {receipt && result && (
-              <p class="note">{`Values of ${result} are stored as past results, not used as a feature.`}</p>
+            {receipt && results.length > 0 && (
+              <p class="note">{`Values of ${results.join(" and ")} are stored as past results, never used as features.`}</p>
             )}
             {problem !== null && <Refused problem={problem} />}
           </div>
@@ -124,7 +129,9 @@ function Form() {
         <SettingsForm
           name={name}
           taken={taken}
-          objective={result}
+          objective={results[0]}
+          further={further}
+          onFurther={setFurther}
           onName={(value) => {
             setTyped(true);
             setName(value);
@@ -189,32 +196,48 @@ async function readNames(): Promise<Set<string>> {
   return names;
 }
 
-async function createStudy(name: string, settings: Chosen, sheet: Sheet, roles: RolesOf, result: string | undefined) {
+const resultsOf = (roles: RolesOf) => [...roles].filter(([, role]) => role === "result").map(([column]) => column);
+
+// Which column has the past results of which quantity.
+function columnsOf(results: string[], main: string, further: Further[]): History {
+  const [first, ...others] = results;
+  const quantities = new Map(further.map(({ source, name }) => [source, name.trim()]));
+  const named = others.map((column): [string, string] => [column, quantities.get(column) ?? column]);
+  return first ? [[first, further.length ? main : "value"], ...named] : [];
+}
+
+type History = [column: string, quantity: string][];
+
+async function createStudy(name: string, settings: Chosen, sheet: Sheet, roles: RolesOf, history: History) {
   await change("PUT", studyApi(name), settings); // repeating it does no harm, so a second try continues where the first ended
   await send("PUT", studyApi(name, "/candidates") + columnQuery(roles), {
     body: sheet.file,
     type: typeOf(sheet.file),
     headers: { "Idempotency-Key": token() },
   });
-  if (result) await sendHistory(name, sheet.file, roles, result);
+  if (history.length) await sendHistory(name, sheet.file, roles, history);
 }
 
-// The column with past results, as a sheet of its own: the key of each row and its value, where there is one.
-async function sendHistory(name: string, file: File, roles: RolesOf, result: string): Promise<void> {
-  const table = preview(await file.text(), Number.POSITIVE_INFINITY);
+// The columns with past results, as a sheet of its own: the key of each row and its values, where there are any.
+async function sendHistory(name: string, file: File, roles: RolesOf, history: History): Promise<void> {
+  const all = Number.POSITIVE_INFINITY;
+  const table = typeOf(file) === XLSX ? await xlsxPreview(file, all) : preview(await file.text(), all);
+  if (!table) throw new Error("The past results could not be read. Save the file as CSV, and report them as a sheet.");
   const keyColumn = [...roles].find(([, role]) => role === "key")?.[0];
-  const [key, value] = [table.header.indexOf(keyColumn ?? "key"), table.header.indexOf(result)];
-  const rows = table.rows.flatMap((row) => {
-    const text = row[value] ?? "";
-    return text && row[key] ? [[row[key], /^[+-]?\d+,\d+$/.test(text) ? text.replace(",", ".") : text]] : [];
-  });
+  const key = table.header.indexOf(keyColumn ?? "key");
+  const places = history.map(([column]) => table.header.indexOf(column));
+  const rows = table.rows
+    .map((row) => [row[key] ?? "", ...places.map((place) => plainNumber(row[place] ?? ""))])
+    .filter(([id, ...values]) => id && values.some(Boolean));
   if (!rows.length) return;
   await send("POST", studyApi(name, "/observations"), {
-    body: csvText(["key", "value"], rows),
+    body: csvText(["key", ...history.map(([, quantity]) => quantity)], rows),
     type: "text/csv",
     headers: { "Idempotency-Key": token() },
   });
 }
+
+const plainNumber = (text: string) => (/^[+-]?\d+,\d+$/.test(text) ? text.replace(",", ".") : text);
 
 // Why the study was not created; a name that is taken never replaces anything.
 const HIDDEN = ["study-not-found", "forbidden"]; // it exists, and this key may not see it

@@ -34,7 +34,8 @@ export function guessRoles(table: Preview): RolesOf {
         hasResult = true;
         return [name, "result"];
       }
-      return [name, SHOWN.test(name) ? "attribute" : "feature"];
+      const leaks = key !== undefined && looksLikeResults(table, position, name); // a second one is shown until you say more
+      return [name, leaks || SHOWN.test(name) ? "attribute" : "feature"];
     }),
   );
 }

@@ -4,19 +4,22 @@ import { useState } from "preact/hooks";
 import { studyPath } from "../../core/address.ts";
 import { Choices, Field } from "../../parts/field.tsx";
 import { Term } from "../../parts/term.tsx";
+import { type Further, FurtherQuantities, quantitiesOf } from "./quantities.tsx";
 
 interface FormProps {
   name: string;
   taken: boolean;
   objective: string | undefined;
+  further: Further[];
+  onFurther: (further: Further[]) => void;
   onName: (name: string) => void;
 }
 
 const unitIn = (column: string | undefined) => /[([]([^()[\]]{1,12})[)\]]\s*$/.exec(column ?? "")?.[1] ?? "";
 const withoutUnit = (column: string | undefined) => (column ?? "").replace(/\s*[([][^()[\]]{1,12}[)\]]\s*$/, "");
 
-export function SettingsForm({ name, taken, objective, onName }: FormProps) {
-  const [direction, setDirection] = useState<"maximize" | "minimize">("maximize");
+export function SettingsForm({ name, taken, objective, further, onFurther, onName }: FormProps) {
+  const [direction, setDirection] = useState<"maximize" | "minimize" | "target">("maximize");
   return (
     <section class="card step">
       <header>
@@ -64,6 +67,7 @@ export function SettingsForm({ name, taken, objective, onName }: FormProps) {
               options={[
                 ["maximize", "Larger"],
                 ["minimize", "Smaller"],
+                ["target", "A target"],
               ]}
               value={direction}
               onChange={setDirection}
@@ -71,8 +75,10 @@ export function SettingsForm({ name, taken, objective, onName }: FormProps) {
             <input type="hidden" name="direction" value={direction} />
           </div>
         </div>
+        {direction === "target" && <Field name="target" label="Target" kind="number" step="any" required />}
         <Field name="description" label="Description" placeholder="What the study is about" wide />
       </div>
+      <FurtherQuantities list={further} onChange={onFurther} />
       <MoreSettings />
     </section>
   );
@@ -83,6 +89,22 @@ function MoreSettings() {
     <details class="advanced">
       <summary>More settings</summary>
       <div class="fields">
+        <Field
+          name="limit_low"
+          label="Smallest possible value"
+          kind="number"
+          step="any"
+          placeholder="none"
+          hint="A value below is saved only if you say that it is meant."
+        />
+        <Field
+          name="limit_high"
+          label="Largest possible value"
+          kind="number"
+          step="any"
+          placeholder="none"
+          hint="Such as 100 for a yield in %."
+        />
         <Field
           name="goal"
           label="Goal"
@@ -153,16 +175,25 @@ function MoreSettings() {
 
 export type Chosen = Record<string, unknown>;
 
-const TEXTS = ["objective", "unit", "description", "goal", "repeats", "noise", "direction"];
+const TEXTS = ["description", "goal", "repeats", "noise"];
 const NUMBERS = ["max_batch", "min_batch", "first_batch", "overdue_hours", "seed"];
 
-export function readSettings(form: HTMLFormElement): Chosen {
+export function readSettings(form: HTMLFormElement, further: Further[]): Chosen {
   const values = new FormData(form);
   const text = (name: string) => String(values.get(name) ?? "").trim();
   const given = (names: string[], make: (value: string) => unknown) =>
     Object.fromEntries(names.filter((name) => text(name)).map((name) => [name, make(text(name))]));
   const orNull = (name: string) => (text(name) ? Number(text(name)) : null);
+  const limits = { low: orNull("limit_low"), high: orNull("limit_high") };
+  const main = {
+    name: text("objective") || "value",
+    unit: text("unit"),
+    direction: text("direction") as "maximize" | "minimize" | "target",
+    ...(text("target") ? { target: Number(text("target")) } : {}),
+    ...(limits.low === null && limits.high === null ? {} : { limits }),
+  };
   return {
+    ...quantitiesOf(main, further),
     ...given(TEXTS, String),
     ...given(NUMBERS, Number),
     stop: { regret_bound: orNull("stop_regret"), observations: orNull("stop_observations") },

@@ -4,10 +4,10 @@ import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { benchPath, setSearch, useAddress } from "../../core/address.ts";
 import { explain, send, studyApi } from "../../core/api.ts";
-import { cell, count, fullTime, measured, number, outcome, plural, shortTime, withUnit } from "../../core/format.ts";
+import { cell, count, fullTime, number, outcome, plural, shortTime } from "../../core/format.ts";
 import { useGet } from "../../core/hooks.ts";
 import type { Batch, BatchBrief, Replayed, Suggestion, Verified } from "../../core/types.ts";
-import { endedWords, purposeWords, stateWords } from "../../core/words.ts";
+import { endedWords, expectedWords, purposeWords, stateWords } from "../../core/words.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Empty } from "../../parts/states.tsx";
@@ -230,17 +230,19 @@ interface LineProps {
 
 function SuggestionLine({ suggestion, facts: { name, summary }, results }: LineProps) {
   const { key, state, replicates, why, features, suggestion: id } = suggestion;
-  const values = results.filter((result) => result.suggestion === id).map((result) => outcome(result, ""));
+  const values = results
+    .filter((result) => result.suggestion === id)
+    .map((result) => outcome(result, summary.quantities));
   const settings = Object.entries(features).map(([column, value]) => `${column} ${cell(value)}`);
   return (
     <div class="why">
       <KeyLink study={name} id={key} />
       <span class={`chip ${TONES[state] ?? "warn"}`}>{stateWords(state)}</span>
       {replicates > 1 && <span class="chip">{`${replicates}×`}</span>}
-      {values.length > 0 && <b class="number">{withUnit(values.join(", "), summary.unit)}</b>}
+      {values.length > 0 && <b class="number">{values.join("; ")}</b>}
       <span class="quiet small whole">
         {purposeWords(why.words)}
-        {why.mean !== null && ` Expected at the time: ${measured(why.mean, why.std, summary.unit)}.`}
+        {why.mean !== null && ` Expected at the time: ${expectedWords(why, summary)}.`}
       </span>
       <span class="quiet small">
         {settings.slice(0, 6).join(" · ")}

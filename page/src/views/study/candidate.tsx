@@ -5,9 +5,10 @@ import { candidatePath, studyPath } from "../../core/address.ts";
 import { get, studyApi } from "../../core/api.ts";
 import { cell, measured, number, outcome, percent, shortTime, withUnit } from "../../core/format.ts";
 import { useRead } from "../../core/hooks.ts";
+import { beliefOf, constraintsOn, constraintWords, isCorrected, isSeveral } from "../../core/quantities.ts";
 import { may } from "../../core/session.ts";
-import type { Bench, Candidate, Prediction, Suggestion } from "../../core/types.ts";
-import { actorWords, batchOf, purposeWords, stateWords } from "../../core/words.ts";
+import type { Bench, Candidate, Prediction, Quantity, Suggestion } from "../../core/types.ts";
+import { actorWords, batchOf, expectedWords, purposeWords, stateWords } from "../../core/words.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Failed, Loading } from "../../parts/states.tsx";
@@ -150,9 +151,10 @@ function Conditions({ candidate, facts }: { candidate: Candidate; facts: Facts }
   );
 }
 
-function Expectation({ belief, facts: { summary } }: { belief: Prediction | null; facts: Facts }) {
+function Expectation({ belief, facts }: { belief: Prediction | null; facts: Facts }) {
   if (!belief) return <p class="quiet">Nothing can be expected yet: no results.</p>;
-  const { best_observed: best, unit, objective } = summary;
+  const { best_observed: best, quantities, unit, objective } = facts.summary;
+  if (isSeveral(facts.summary)) return <SeveralExpected belief={belief} quantities={quantities} facts={facts} />;
   return (
     <section>
       <h3>
@@ -162,6 +164,42 @@ function Expectation({ belief, facts: { summary } }: { belief: Prediction | null
       <p class="quiet small">
         {`Plausible: ${number(belief.lower)} to ${withUnit(number(belief.upper), unit)}.`}
         {best && ` The best measured so far is ${withUnit(number(best.mean), unit)}.`}
+      </p>
+    </section>
+  );
+}
+
+interface SeveralProps {
+  belief: Prediction;
+  quantities: Quantity[];
+  facts: Facts;
+}
+
+function SeveralExpected({ belief, quantities, facts }: SeveralProps) {
+  return (
+    <section>
+      <h3>
+        <Term name="expected">Expected</Term>
+      </h3>
+      <dl class="expectations">
+        {quantities.map((quantity) => {
+          const known = beliefOf(belief, quantity.name);
+          const wanted = constraintsOn(facts.study, quantity.name).map((it) => constraintWords(it, quantity.unit));
+          return (
+            <div key={quantity.name}>
+              <dt>
+                {quantity.name}
+                {wanted.length > 0 && <span class="quiet small">{` ${wanted.join(" and ")}`}</span>}
+              </dt>
+              <dd class="number">{known ? measured(known.mean, known.std, quantity.unit) : "–"}</dd>
+            </div>
+          );
+        })}
+      </dl>
+      <p class="quiet small">
+        {belief.feasible !== null && `${percent(belief.feasible)} chance that it is good enough. `}
+        {belief.on_front !== null &&
+          (belief.on_front ? "It can still be on the front." : "It is no longer expected on the front.")}
       </p>
     </section>
   );
@@ -181,11 +219,11 @@ function Measurements({ results, facts: { name, summary }, changed }: Measuremen
       <ul class="measurements">
         {results.map((result) => (
           <li key={result.observation}>
-            <b class="number">{outcome(result, summary.unit)}</b>
+            <b class="number">{outcome(result, summary.quantities)}</b>
             <span class="quiet small">
               {`${shortTime(result.measured_at ?? result.recorded_at)}, ${result.measured_by ?? actorWords(result.actor)}`}
               {result.batch && `, batch ${result.batch}`}
-              {result.version > 1 && `, corrected: ${result.reason}`}
+              {isCorrected(result) && `, corrected: ${result.reason}`}
               {result.note && ` · ${result.note}`}
             </span>
             {mayCorrect(result) && (
@@ -193,7 +231,7 @@ function Measurements({ results, facts: { name, summary }, changed }: Measuremen
                 type="button"
                 class="plain small"
                 aria-label={`Correct result ${result.observation}`}
-                onClick={() => correctResult(name, result, changed)}
+                onClick={() => correctResult(name, result, summary.quantities, changed)}
               >
                 Correct
               </button>
@@ -220,7 +258,7 @@ function Why({ suggestion, neighbours, facts: { name, summary } }: WhyProps) {
       {suggestion && why && (
         <p>
           {purposeWords(why.words)}
-          {why.mean !== null && ` Expected then: ${measured(why.mean, why.std, summary.unit)}.`}
+          {why.mean !== null && ` Expected then: ${expectedWords(why, summary)}.`}
           <span class="quiet small">{` Batch ${batchOf(suggestion.suggestion)}, ${stateWords(suggestion.state)}.`}</span>
         </p>
       )}

@@ -1,9 +1,10 @@
 // A candidate as a row: what the model expects with an error bar, its status, and buttons to pin or exclude it.
 
 import { candidateApi, change } from "../../core/api.ts";
-import { cell, measured, number } from "../../core/format.ts";
+import { cell, measured, number, percent } from "../../core/format.ts";
+import { beliefOf, isSeveral } from "../../core/quantities.ts";
 import { may } from "../../core/session.ts";
-import type { Candidate, Prediction, Summary } from "../../core/types.ts";
+import type { Candidate, Prediction, Quantity, Summary } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { ask, toast } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -12,14 +13,45 @@ import type { Believed } from "./believed.ts";
 import type { Facts } from "./facts.ts";
 
 interface Context {
-  domain: [number, number];
+  domains: Record<string, [number, number]>; // by quantity: from the lowest to the highest plausible value
   pins: string[];
   setPins: (pins: string[]) => void;
   hidden: string[];
   onChange: () => unknown;
 }
 
-export function columnsOf({ name, study, summary }: Facts, context: Context): TableColumn<Believed>[] {
+// The server sorts by the first quantity.
+function beliefColumn(
+  quantity: Quantity,
+  position: number,
+  { summary }: Facts,
+  { domains }: Context,
+): TableColumn<Believed> {
+  const several = isSeveral(summary);
+  return {
+    id: `belief ${quantity.name}`,
+    title: `Expected ${quantity.name}`,
+    term: position ? undefined : "expected",
+    sort: position ? undefined : "mean",
+    falling: quantity.direction !== "minimize",
+    width: several ? "minmax(220px, 2fr)" : "minmax(250px, 2.4fr)",
+    cell: ({ belief }) => (
+      <Belief belief={beliefOf(belief, quantity.name)} domain={domains[quantity.name] ?? [0, 1]} unit={quantity.unit} />
+    ),
+  };
+}
+
+const feasibleColumn: TableColumn<Believed> = {
+  id: "feasible",
+  title: "Good enough",
+  term: "feasible",
+  width: "132px",
+  class: "right number",
+  cell: ({ belief }) => (belief?.feasible == null ? "–" : percent(belief.feasible)),
+};
+
+export function columnsOf(facts: Facts, context: Context): TableColumn<Believed>[] {
+  const { name, study, summary } = facts;
   const own = study.columns
     .filter((column) => column.role !== "key" && !context.hidden.includes(column.name))
     .sort((a, b) => Number(b.role === "feature") - Number(a.role === "feature")); // features first, else as they are
@@ -33,16 +65,14 @@ export function columnsOf({ name, study, summary }: Facts, context: Context): Ta
   return [
     { id: "pin", title: "Pin", hidden: true, width: "44px", cell: ({ key }) => <Pin id={key} {...context} /> },
     { id: "key", title: "Key", width: "minmax(120px, 1.2fr)", cell: ({ key }) => <KeyLink study={name} id={key} /> },
+    ...summary.quantities.map((quantity, position) => beliefColumn(quantity, position, facts, context)),
+    ...(study.configuration.constraints?.length ? [feasibleColumn] : []),
     {
-      id: "belief",
-      title: `Expected ${summary.objective}`,
-      term: "expected",
-      sort: "mean",
-      falling: summary.direction !== "minimize",
-      width: "minmax(250px, 2.4fr)",
-      cell: ({ belief }) => <Belief belief={belief} domain={context.domain} unit={summary.unit} />,
+      id: "status",
+      title: "Status",
+      width: isSeveral(summary) ? "260px" : "192px",
+      cell: (candidate) => <Status candidate={candidate} />,
     },
-    { id: "status", title: "Status", width: "192px", cell: (candidate) => <Status candidate={candidate} /> },
     ...own.map(
       (column): TableColumn<Believed> => ({
         id: `column ${column.name}`,
@@ -93,6 +123,7 @@ export function Status({ candidate: { belief, available, reason } }: { candidate
     <>
       {times > 0 && <span class="chip accent">{times > 1 ? `measured ${times}×` : "measured"}</span>}
       {belief !== null && belief.pending > 0 && <span class="chip warn">on a bench</span>}
+      {belief?.on_front && !times && <span class="chip">can be on the front</span>}
     </>
   );
 }

@@ -18,6 +18,7 @@ import { type Facts, useFacts } from "./facts.ts";
 import { FilterBuilder } from "./filters.tsx";
 
 const PAGE = 200;
+const NONE: Believed[] = [];
 const STATUS: [string, string][] = [
   ["", "All candidates"],
   ["never", "Never measured"],
@@ -50,11 +51,11 @@ export default function Candidates() {
   const [hidden, setHidden] = useStored<string[]>(`nextbatch:hidden-columns:${name}`, []);
   const listed = useCandidates(facts, wanted);
   const pinned = usePinned(facts, pins);
-  const domain = useDomain(facts);
+  const domains = useDomains(facts, listed);
   const find = useDelayed((text: string) => setSearch({ find: text }), 200);
   const columns = useMemo(
-    () => columnsOf(facts, { domain, pins, setPins, hidden, onChange: look }),
-    [facts, domain, pins, hidden],
+    () => columnsOf(facts, { domains, pins, setPins, hidden, onChange: look }),
+    [facts, domains, pins, hidden],
   );
   if (!summary.counts.candidates)
     return (
@@ -167,7 +168,7 @@ function useCandidates({ name, summary }: Facts, wanted: Record<string, string |
     [load],
   );
   const rowAt = (position: number) => chunks.current.get(Math.floor(position / PAGE))?.[position % PAGE];
-  return { total, error, rowAt, onRange };
+  return { total, error, rowAt, onRange, first: chunks.current.get(0) ?? NONE };
 }
 
 function usePinned({ name, summary }: Facts, pins: string[]): Believed[] {
@@ -180,8 +181,9 @@ function usePinned({ name, summary }: Facts, pins: string[]): Believed[] {
   return rows;
 }
 
-// From the lowest to the highest plausible value: the common scale of the bars.
-function useDomain({ name, summary }: Facts): [number, number] {
+// From the lowest to the highest plausible value: the common scale of the bars. Of several quantities, the server sorts
+// by the first alone; the scales of the others are those of the first page.
+function useDomains({ name, summary }: Facts, { first }: { first: Believed[] }): Record<string, [number, number]> {
   const [domain, setDomain] = useState<[number, number]>([0, 1]);
   // It moves with every result.
   useEffect(() => {
@@ -195,5 +197,12 @@ function useDomain({ name, summary }: Facts): [number, number] {
       () => {}, // nothing is measured yet: no bars
     );
   }, [name, summary.seq]);
-  return domain;
+  return useMemo(() => {
+    const [main, ...others] = summary.quantities.map((quantity) => quantity.name);
+    const scaleOf = (quantity: string): [number, number] => {
+      const known = first.flatMap(({ belief }) => belief?.quantities[quantity] ?? []);
+      return [Math.min(...known.map(({ lower }) => lower)), Math.max(...known.map(({ upper }) => upper))];
+    };
+    return { [main ?? ""]: domain, ...Object.fromEntries(others.map((quantity) => [quantity, scaleOf(quantity)])) };
+  }, [domain, first, summary.quantities]);
 }

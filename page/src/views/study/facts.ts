@@ -4,6 +4,7 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { get, pages, studyApi } from "../../core/api.ts";
 import { type Fetched, useFollowed, useRead } from "../../core/hooks.ts";
+import { expectedOf } from "../../core/quantities.ts";
 import type {
   Bench,
   LedgerEvent,
@@ -54,6 +55,26 @@ export async function readResults(name: string): Promise<Result[]> {
     suggested: byName.get(observation.suggestion ?? "") ?? null,
   }));
 }
+
+const SURPRISE = 2; // standard deviations from what was expected
+
+export interface Surprise {
+  far: number; // from what was expected then, in standard deviations
+  quantity: string; // of several, the one that is furthest off
+}
+
+export function surpriseOf({ values, suggested }: Result): Surprise | null {
+  const names = Object.keys(values);
+  const found = names.flatMap((name): Surprise[] => {
+    const expected = expectedOf(suggested?.why, name);
+    const value = values[name]?.value ?? Number.NaN;
+    const quantity = suggested && Object.keys(suggested.why.quantities).length > 1 ? name : "";
+    return expected && expected.std > 0 ? [{ far: (value - expected.mean) / expected.std, quantity }] : [];
+  });
+  return found.sort((a, b) => Math.abs(b.far) - Math.abs(a.far))[0] ?? null;
+}
+
+export const isSurprise = (result: Result): boolean => Math.abs(surpriseOf(result)?.far ?? 0) > SURPRISE;
 
 const MANY = 2_000;
 

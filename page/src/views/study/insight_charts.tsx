@@ -4,11 +4,10 @@ import type { EChartsType } from "echarts/core";
 import { useMemo } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
 import { axis, frame, type Theme, tip } from "../../charts/theme.ts";
-import { setSearch } from "../../core/address.ts";
-import { cell, number, outcome, percent, plural, measured as withSpread, withUnit } from "../../core/format.ts";
+import { cell, number, percent, plural, withUnit } from "../../core/format.ts";
 import type { Column } from "../../core/types.ts";
 import type { Believed } from "./believed.ts";
-import { type Result, useFacts } from "./facts.ts";
+import { useFacts } from "./facts.ts";
 import { groupsOf, type Importance } from "./insight_data.ts";
 
 interface ImportanceProps {
@@ -22,7 +21,7 @@ export function ImportanceChart({ shares, onPick }: ImportanceProps) {
   const shown = shares.slice(0, MOST_BARS).reverse(); // the first category is at the foot
   const words = (index: number) => [
     shown[index]?.column.name,
-    `explains ${percent(shown[index]?.share ?? 0)} of the differences`,
+    `decides ${percent(shown[index]?.share ?? 0)} of the differences`,
   ];
   return (
     <Chart
@@ -123,88 +122,6 @@ export function SliceChart({ column, predicted }: { column: Column; predicted: B
   );
 }
 
-interface Known {
-  result: Result;
-  value: number;
-  mean: number;
-  std: number;
-}
-
-export function CalibrationChart({ known }: { known: Known[] }) {
-  const { summary } = useFacts();
-  const words = (index: number) => {
-    const point = known[index];
-    if (!point) return [];
-    return [
-      `${point.result.key}: ${outcome(point.result, summary.unit)}`,
-      `expected then ${withSpread(point.mean, point.std, summary.unit)}`,
-    ];
-  };
-  const ends = known.flatMap(({ value, mean }) => [value, mean]);
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
-  const option = (theme: Theme) => ({
-    ...frame(theme),
-    xAxis: axis(theme, false, { name: "expected then", split: true }),
-    yAxis: axis(theme, true, { name: withUnit("measured", summary.unit && `(${summary.unit})`) }),
-    series: [
-      {
-        type: "line",
-        silent: true,
-        symbol: "none",
-        lineStyle: { color: theme.strong, type: "dashed", width: 1.5 },
-        data: [
-          [low, low],
-          [high, high],
-        ],
-        tooltip: { show: false },
-      },
-      {
-        type: "custom",
-        silent: true,
-        renderItem: (
-          _: unknown,
-          api: { value: (dimension: number) => number; coord: (point: [number, number]) => number[] },
-        ) => {
-          const from = api.coord([api.value(0) - api.value(2), api.value(1)]);
-          const to = api.coord([api.value(0) + api.value(2), api.value(1)]);
-          return {
-            type: "line",
-            shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] },
-            style: { stroke: theme.point, lineWidth: 1.25, opacity: 0.7 },
-          };
-        },
-        data: known.map(({ result, mean, std }) => [mean, result.value, std]),
-        tooltip: { show: false },
-      },
-      {
-        type: "scatter",
-        symbolSize: 8,
-        cursor: "pointer",
-        itemStyle: { color: theme.accent },
-        data: known.map(({ result, mean }) => [mean, result.value]),
-        tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => tip(words(dataIndex)) },
-      },
-    ],
-  });
-  return (
-    <Chart
-      title="Predicted against observed"
-      facts={[known.length, summary]}
-      empty={
-        known.length
-          ? undefined
-          : "Appears when suggestions of a second batch are measured: the first has no expectations."
-      }
-      stops={known.map((_, index) => ({ series: 2, index, words: words(index).join(", ") }))}
-      picture="predicted-against-observed"
-      onPick={({ seriesIndex, dataIndex }) =>
-        seriesIndex === 2 && known[dataIndex] && setSearch({ candidate: known[dataIndex].result.key })
-      }
-      option={option}
-    />
-  );
-}
-
 interface ParallelProps {
   columns: Column[];
   measured: Believed[];
@@ -226,6 +143,12 @@ export function ParallelChart({ columns, measured, onChoose }: ParallelProps) {
   const means = measured.map(({ belief }) => belief?.mean ?? 0);
   const [low, high] = [Math.min(...means), Math.max(...means)];
   const title = withUnit(summary.objective || "value", summary.unit && `(${summary.unit})`);
+  const words = (index: number) => {
+    const candidate = measured[index];
+    if (!candidate) return [];
+    const cells = columns.map(({ name }) => `${name} ${cell(candidate.features[name])}`);
+    return [candidate.key, `expected ${withUnit(number(candidate.belief?.mean), summary.unit)}`, ...cells];
+  };
   const option = (theme: Theme) => ({
     ...frame(theme),
     parallel: {
@@ -271,6 +194,7 @@ export function ParallelChart({ columns, measured, onChoose }: ParallelProps) {
         type: "parallel",
         lineStyle: { width: 1.5, opacity: 0.7 },
         inactiveOpacity: 0.06,
+        tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => tip(words(dataIndex)) },
         data: measured.map(({ features, belief }) => [
           ...columns.map(({ name, kind }) => (kind === "number" ? (features[name] ?? "-") : cell(features[name]))),
           belief?.mean,

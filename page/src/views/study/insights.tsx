@@ -2,26 +2,34 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { setSearch, studyPath, useAddress } from "../../core/address.ts";
-import { number, percent, plural } from "../../core/format.ts";
-import { useRead } from "../../core/hooks.ts";
-import type { Column } from "../../core/types.ts";
+import { query, studyApi } from "../../core/api.ts";
+import { cell, plural, measured as spread } from "../../core/format.ts";
+import { useGet, useRead } from "../../core/hooks.ts";
+import { beliefOf, isSeveral, quantityOf } from "../../core/quantities.ts";
+import type { Column, ColumnEffect, Diagnostics } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Select } from "../../parts/field.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
 import type { Believed } from "./believed.ts";
-import { type Result, useFacts, useResults } from "./facts.ts";
-import { CalibrationChart, ImportanceChart, ParallelChart, SliceChart } from "./insight_charts.tsx";
-import { importances, readPredicted } from "./insight_data.ts";
+import { FactsContext, type Result, useFacts, useResults } from "./facts.ts";
+import { ImportanceChart, ParallelChart, SliceChart } from "./insight_charts.tsx";
+import { type Importance, importances, readPredicted } from "./insight_data.ts";
 import { TilesChart } from "./tiles_chart.tsx";
+import { Calibration, Lengthscales, Predicted, Surprises } from "./trust.tsx";
+import { EffectChart } from "./trust_charts.tsx";
 
 const FEWEST = 3;
 
 export default function Insights() {
-  const { name, summary } = useFacts();
+  const facts = useFacts();
+  const { name, summary } = facts;
+  const { search } = useAddress();
   const enough = summary.counts.observations >= FEWEST;
   const results = useResults();
   const predicted = useRead(enough ? () => readPredicted(name, summary.counts.candidates) : null, [name, summary.seq]);
+  const diagnostics = useGet<Diagnostics>(enough ? studyApi(name, "/diagnostics") : null, summary.seq);
+  const quantity = quantityOf(summary, search.get("quantity"));
   if (!enough)
     return (
       <Empty
@@ -30,15 +38,46 @@ export default function Insights() {
         text={`Insights appear after ${FEWEST} results. So far there ${summary.counts.observations === 1 ? "is one" : `are ${summary.counts.observations}`}.`}
       />
     );
-  const error = results.error ?? predicted.error;
-  if (error && !(results.data && predicted.data)) return <Failed error={error} again={predicted.reload} />;
-  if (!results.data || !predicted.data) return <Loading part />;
-  return <Shown results={results.data} predicted={predicted.data} />;
+  const error = results.error ?? predicted.error ?? diagnostics.error;
+  if (error && !(results.data && predicted.data && diagnostics.data))
+    return <Failed error={error} again={predicted.reload} />;
+  if (!results.data || !predicted.data || !diagnostics.data) return <Loading part />;
+  // Of several quantities, one at a time.
+  const { name: objective, unit, direction } = quantity;
+  const shared = { ...facts, summary: { ...summary, objective, unit, direction: direction ?? "maximize" } };
+  const believed = predicted.data.map((candidate) => ({ ...candidate, belief: beliefOf(candidate.belief, objective) }));
+  return (
+    <FactsContext.Provider value={shared}>
+      {isSeveral(summary) && (
+        <div class="row tools">
+          <Select
+            label="Quantity"
+            options={summary.quantities.map((other): [string, string] => [other.name, other.name])}
+            value={objective}
+            onChange={(value) => setSearch({ quantity: value })}
+          />
+        </div>
+      )}
+      <Shown results={results.data} predicted={believed} diagnostics={diagnostics.data} />
+    </FactsContext.Provider>
+  );
 }
 
-function Shown({ results, predicted }: { results: Result[]; predicted: Believed[] }) {
+interface ShownProps {
+  results: Result[];
+  predicted: Believed[];
+  diagnostics: Diagnostics;
+}
+
+function Shown({ results, predicted, diagnostics }: ShownProps) {
   const { study } = useFacts();
-  const shares = useMemo(() => importances(study.columns, predicted), [study.columns, predicted]);
+  const [chosen, setChosen] = useState<Believed[] | null>(null);
+  const shares = useMemo(
+    () => sharesOf(study.columns, diagnostics) ?? importances(study.columns, predicted),
+    [study.columns, predicted, diagnostics],
+  );
+  const keys = useMemo(() => chosen && new Set(chosen.map(({ key }) => key)), [chosen]);
+  const columns = shares.map(({ column }) => column);
   return (
     <div class="charts">
       <section class="card">
@@ -48,23 +87,45 @@ function Shown({ results, predicted }: { results: Result[]; predicted: Believed[
           </h2>
         </header>
         <ImportanceChart shares={shares} onPick={(column) => setSearch({ slice: column.name })} />
-        <p class="quiet small">Each column alone. Columns that only matter together are not seen here.</p>
+        <p class="quiet small">
+          {diagnostics.columns.length
+            ? "How much the predictions change when a column's values are exchanged between candidates."
+            : "Each column alone. Columns that only matter together are not seen here."}
+        </p>
       </section>
-      <Slice columns={shares.map(({ column }) => column)} predicted={predicted} />
-      <Calibration results={results} />
-      <Surprises results={results} />
-      <Parallel columns={shares.map(({ column }) => column)} predicted={predicted} />
+      <Slice columns={columns} predicted={predicted} diagnostics={diagnostics} />
+      <Predicted results={results} diagnostics={diagnostics} chosen={keys} />
+      {diagnostics.calibration.length > 0 && <Calibration points={diagnostics.calibration} />}
+      <Surprises results={results} outliers={diagnostics.outliers} />
+      {diagnostics.columns.length > 0 && <Lengthscales effects={diagnostics.columns} />}
+      <Parallel columns={columns} predicted={predicted} chosen={chosen} onChoose={setChosen} />
     </div>
   );
 }
 
-function Slice({ columns, predicted }: { columns: Column[]; predicted: Believed[] }) {
+// What the server says of each column; nothing where it says nothing, as in theory mode.
+function sharesOf(columns: Column[], { columns: effects }: Diagnostics): Importance[] | null {
+  const found = effects.flatMap(({ name, importance }) => {
+    const column = columns.find((other) => other.name === name);
+    return column ? [{ column, share: Math.min(1, importance) }] : [];
+  });
+  return found.length ? found : null;
+}
+
+interface SliceProps {
+  columns: Column[];
+  predicted: Believed[];
+  diagnostics: Diagnostics;
+}
+
+function Slice({ columns, predicted, diagnostics }: SliceProps) {
   const { summary } = useFacts();
   const { search } = useAddress();
   const chosen = columns.find((column) => column.name === search.get("slice")) ?? columns[0];
   if (!chosen) return null;
   const others = columns.filter((column) => column !== chosen);
   const second = others.find((column) => column.name === search.get("by"));
+  const effect = diagnostics.columns.find(({ name }) => name === chosen.name);
   const named = (list: Column[]): [string, string][] => list.map((column) => [column.name, column.name]);
   return (
     <section class="card">
@@ -86,115 +147,111 @@ function Slice({ columns, predicted }: { columns: Column[]; predicted: Believed[
           onChange={(by) => setSearch({ by })}
         />
       </header>
-      {second ? (
-        <TilesChart across={chosen} up={second} predicted={predicted} key={`${chosen.name} ${second.name}`} />
-      ) : (
-        <SliceChart column={chosen} predicted={predicted} key={chosen.name} />
-      )}
-      <p class="quiet small">
-        {second
-          ? "Colour: the average over candidates; the stronger, the better."
-          : "Line: the average over candidates. Band: four of five candidates lie within it."}
-      </p>
+      <SliceBody chosen={chosen} second={second} effect={effect} predicted={predicted} />
     </section>
   );
 }
 
-function Calibration({ results }: { results: Result[] }) {
-  const known = results.flatMap((result) => {
-    const why = result.suggested?.why;
-    const { value } = result;
-    return why && why.mean !== null && why.std && value !== null
-      ? [{ result, value, mean: why.mean, std: why.std }]
-      : [];
-  });
-  const within = (times: number) =>
-    known.filter(({ value, mean, std }) => Math.abs(value - mean) <= times * std).length / known.length;
-  return (
-    <section class="card">
-      <header>
-        <h2>
-          <Term name="calibration">Predicted against observed</Term>
-        </h2>
-      </header>
-      <CalibrationChart known={known} />
-      {known.length >= FEWEST && (
-        <p class="quiet small">
-          {`${percent(within(1))} of the results lay within the ± expected then (about 68 % is right), ${percent(within(2))} within twice that (about 95 % is right).`}
-        </p>
-      )}
-    </section>
-  );
+interface BodyProps {
+  chosen: Column;
+  second: Column | undefined;
+  effect: ColumnEffect | undefined;
+  predicted: Believed[];
 }
 
-function Surprises({ results }: { results: Result[] }) {
-  const { name } = useFacts();
-  const far = results
-    .flatMap((result) => {
-      const why = result.suggested?.why;
-      const { value } = result;
-      return why && why.mean !== null && why.std && value !== null
-        ? [{ result, far: (value - why.mean) / why.std }]
-        : [];
-    })
-    .filter((surprise) => Math.abs(surprise.far) > 2)
-    .sort((a, b) => Math.abs(b.far) - Math.abs(a.far));
-  return (
-    <section class="card">
-      <header>
-        <h2>Surprises</h2>
-        <span class="quiet small">far from what was expected then</span>
-      </header>
-      {!far.length && <p class="quiet">No result was far from what was expected.</p>}
-      <ul class="measurements">
-        {far.slice(0, 8).map(({ result, far: size }) => (
-          <li key={result.observation}>
-            <KeyLink study={name} id={result.key} />
-            <b class="number">{number(result.value)}</b>
-            <span class="quiet small">
-              {`instead of ${number(result.suggested?.why.mean)} ± ${number(result.suggested?.why.std, 2)}: ${number(Math.abs(size), 2)} times the uncertainty ${size > 0 ? "higher" : "lower"}`}
-            </span>
-          </li>
-        ))}
-      </ul>
-      {far.length > 0 && (
-        <p>
-          <a
-            href={`${studyPath(name, "results")}?which=surprises&sort=-surprise`}
-          >{`All ${plural(far.length, "surprise")}`}</a>
-        </p>
-      )}
-    </section>
-  );
-}
-
-function Parallel({ columns, predicted }: { columns: Column[]; predicted: Believed[] }) {
+function SliceBody({ chosen, second, effect, predicted }: BodyProps) {
   const { name, summary } = useFacts();
-  const [chosen, setChosen] = useState<number[] | null>(null);
+  if (second)
+    return (
+      <>
+        <TilesChart across={chosen} up={second} predicted={predicted} key={`${chosen.name} ${second.name}`} />
+        <p class="quiet small">Colour: the average over candidates; the stronger, the better.</p>
+      </>
+    );
+  if (effect)
+    return (
+      <>
+        <EffectChart effect={effect} key={chosen.name} />
+        <p class="quiet small">
+          {summary.certificate && <KeyLink study={name} id={summary.certificate.key} />}
+          {` with other values of ${chosen.name}, all else the same. Band: where 95 of 100 true values lie.`}
+        </p>
+      </>
+    );
+  return (
+    <>
+      <SliceChart column={chosen} predicted={predicted} key={chosen.name} />
+      <p class="quiet small">Line: the average over candidates. Band: four of five candidates lie within it.</p>
+    </>
+  );
+}
+
+interface ParallelProps {
+  columns: Column[];
+  predicted: Believed[];
+  chosen: Believed[] | null;
+  onChoose: (chosen: Believed[] | null) => void;
+}
+
+const MOST_MARKED = 100;
+
+function Parallel({ columns, predicted, chosen, onChoose }: ParallelProps) {
+  const { name, summary } = useFacts();
   const shownColumns = innerWidth < 600 ? 3 : 8;
-  const measured = predicted.filter(({ belief }) => (belief?.counts ?? 0) > 0);
-  const shown = chosen?.map((position) => measured[position]).filter((candidate) => candidate !== undefined) ?? [];
+  const measured = useMemo(() => predicted.filter(({ belief }) => (belief?.counts ?? 0) > 0), [predicted]);
+  const choose = (positions: number[] | null) =>
+    onChoose(positions?.flatMap((position) => measured[position] ?? []) ?? null);
+  const marked = (chosen ?? []).slice(0, MOST_MARKED).map(({ key }) => key);
   return (
     <section class="card wide">
       <header>
         <h2>Measured candidates, column by column</h2>
         <span class="quiet small">Drag along an axis to choose. The stronger the colour, the better.</span>
       </header>
-      <ParallelChart columns={columns.slice(0, shownColumns)} measured={measured} onChoose={setChosen} />
+      <ParallelChart columns={columns.slice(0, shownColumns)} measured={measured} onChoose={choose} />
       {columns.length > shownColumns && (
         <p class="quiet small">{`The ${shownColumns} columns that matter most, of ${columns.length}.`}</p>
       )}
       {chosen && (
         <>
-          <h3>{`${plural(shown.length, "candidate")} chosen`}</h3>
-          <ul class="key-list">
-            {shown.slice(0, 100).map((candidate) => (
-              <li key={candidate.key}>
-                <KeyLink study={name} id={candidate.key} />
-                <span class="quiet small number">{`${number(candidate.belief?.mean)} ${summary.unit}`}</span>
-              </li>
-            ))}
-          </ul>
+          <div class="row">
+            <h3>{`${plural(chosen.length, "candidate")} chosen`}</h3>
+            <span class="push" />
+            <a class="button small" href={studyPath(name, "map") + query({ mark: marked })}>
+              Show on the map
+            </a>
+          </div>
+          <div class="scroll" tabIndex={0} role="region" aria-label="Chosen candidates, scrollable">
+            <table class="plain">
+              <thead>
+                <tr>
+                  <th scope="col">Candidate</th>
+                  <th scope="col">{`Expected ${summary.objective}`}</th>
+                  {columns.map((column) => (
+                    <th scope="col" key={column.name}>
+                      {column.name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {chosen.slice(0, MOST_MARKED).map(({ key, belief, features }) => (
+                  <tr key={key}>
+                    <td>
+                      <KeyLink study={name} id={key} />
+                    </td>
+                    <td class="number nowrap">{belief ? spread(belief.mean, belief.std, summary.unit) : "–"}</td>
+                    {columns.map((column) => (
+                      <td class="number" key={column.name}>
+                        {cell(features[column.name])}
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {chosen.length > MOST_MARKED && <p class="quiet small">{`The first ${MOST_MARKED} of them.`}</p>}
         </>
       )}
     </section>

@@ -9,7 +9,8 @@ import { get, query, studyApi } from "../../core/api.ts";
 import { csvText, saveText } from "../../core/csv.ts";
 import { cell, count, measured, number, plural } from "../../core/format.ts";
 import { useFollowed, useRead } from "../../core/hooks.ts";
-import type { Bench, CandidatePage } from "../../core/types.ts";
+import { beliefOf, isSeveral, quantityOf } from "../../core/quantities.ts";
+import type { Bench, CandidatePage, Quantity } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Select } from "../../parts/field.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
@@ -55,12 +56,26 @@ export default function CandidateMap() {
   if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <Loading part />;
   const colour = (search.get("colour") ?? "mean") as Colour;
-  return <Shown facts={facts} all={data} x={search.get("x") ?? ""} y={search.get("y") ?? ""} colour={colour} />;
+  const quantity = quantityOf(facts.summary, search.get("quantity"));
+  const marked = search.getAll("mark");
+  return (
+    <Shown
+      facts={facts}
+      all={data}
+      quantity={quantity}
+      marked={marked}
+      x={search.get("x") ?? ""}
+      y={search.get("y") ?? ""}
+      colour={colour}
+    />
+  );
 }
 
 interface ShownProps {
   facts: Facts;
   all: Mapped[];
+  quantity: Quantity;
+  marked: string[]; // the candidates chosen in another view
   x: string;
   y: string;
   colour: Colour;
@@ -72,8 +87,12 @@ function shadeOf({ belief }: Believed, colour: Colour, minimize: boolean): numbe
   return { mean: belief.mean, std: belief.std, ucb: best }[colour];
 }
 
-function Shown({ facts, all, x, y, colour }: ShownProps) {
+function Shown({ facts, all: known, quantity, marked, x, y, colour }: ShownProps) {
   const { name, study, summary } = facts;
+  const all = useMemo(
+    () => known.map((candidate) => ({ ...candidate, belief: beliefOf(candidate.belief, quantity.name) })),
+    [known, quantity.name],
+  );
   const features = study.columns.filter((column) => column.role === "feature");
   const [lassoed, setLassoed] = useState<number[]>([]);
   const chart = useRef<EChartsType | null>(null);
@@ -98,15 +117,17 @@ function Shown({ facts, all, x, y, colour }: ShownProps) {
   const dots: Dot[] = all.map((candidate, position) => ({
     x: x ? across.place(candidate) : (components[position]?.[0] ?? 0),
     y: x ? up.place(candidate) : (components[position]?.[1] ?? 0),
-    shade: shadeOf(candidate, colour, summary.direction === "minimize"),
-    off: !candidate.available,
+    shade: shadeOf(candidate, colour, quantity.direction === "minimize"),
+    off: !candidate.available || (marked.length > 0 && !marked.includes(candidate.key)),
     measured: (candidate.belief?.counts ?? 0) > 0,
     batch: candidate.batch,
-    best: candidate.key === summary.best_observed?.key,
+    best: summary.front
+      ? summary.front.measured.some(({ key }) => key === candidate.key)
+      : candidate.key === summary.best_observed?.key,
   }));
   const shades = dots.map((dot) => dot.shade).filter((shade) => shade !== null);
   const [low, high] = [Math.min(...shades), Math.max(...shades)];
-  const words = (position: number) => wordsOf(all[position], summary.unit);
+  const words = (position: number) => wordsOf(all[position], quantity.unit);
   const open = (position: number) => all[position] && setSearch({ candidate: all[position].key });
   const onReady = (made: EChartsType) => {
     chart.current = made;
@@ -144,6 +165,19 @@ function Shown({ facts, all, x, y, colour }: ShownProps) {
           value={colour}
           onChange={(value) => setSearch({ colour: value })}
         />
+        {isSeveral(summary) && (
+          <Select
+            label="Of"
+            options={summary.quantities.map((other): [string, string] => [other.name, other.name])}
+            value={quantity.name}
+            onChange={(value) => setSearch({ quantity: value })}
+          />
+        )}
+        {marked.length > 0 && (
+          <button type="button" onClick={() => setSearch({ mark: null })}>
+            {`${plural(marked.length, "candidate")} marked ×`}
+          </button>
+        )}
         <button type="button" onClick={lasso}>
           Lasso
         </button>
@@ -154,7 +188,7 @@ function Shown({ facts, all, x, y, colour }: ShownProps) {
         height="map"
         canvas
         picture={`${name}-map`}
-        facts={[all, x, y, colour]}
+        facts={[all, x, y, colour, marked.length]}
         stops={stopsOf(all, dots, words, open)}
         onPick={({ seriesIndex, dataIndex }) => seriesIndex === 0 && open(dataIndex)}
         onReady={onReady}
@@ -173,13 +207,13 @@ function Shown({ facts, all, x, y, colour }: ShownProps) {
         )}
         <span class="mark measured">measured</span>
         <span class="mark batch">on a bench</span>
-        <span class="mark best">best so far</span>
+        <span class="mark best">{summary.front ? "on the front" : "best so far"}</span>
         {all.length < summary.counts.candidates && (
           <span>{`the first ${count(all.length)} of ${count(summary.counts.candidates)}`}</span>
         )}
       </div>
       {lassoed.length > 0 && (
-        <Lassoed chosen={lassoed.map((position) => all[position])} facts={facts} onClear={clear} />
+        <Lassoed chosen={lassoed.map((position) => all[position])} facts={facts} unit={quantity.unit} onClear={clear} />
       )}
     </section>
   );
@@ -211,10 +245,11 @@ function stopsOf(
 interface LassoedProps {
   chosen: (Mapped | undefined)[];
   facts: Facts;
+  unit: string;
   onClear: () => void;
 }
 
-function Lassoed({ chosen, facts: { name, summary }, onClear }: LassoedProps) {
+function Lassoed({ chosen, facts: { name }, unit, onClear }: LassoedProps) {
   const listed = chosen.filter((candidate) => candidate !== undefined);
   const save = () => {
     const columns = Object.keys(listed[0]?.features ?? {});
@@ -242,7 +277,7 @@ function Lassoed({ chosen, facts: { name, summary }, onClear }: LassoedProps) {
         {listed.slice(0, 200).map(({ key, belief }) => (
           <li key={key}>
             <KeyLink study={name} id={key} />
-            {belief && <span class="quiet small number">{measured(belief.mean, belief.std, summary.unit)}</span>}
+            {belief && <span class="quiet small number">{measured(belief.mean, belief.std, unit)}</span>}
           </li>
         ))}
       </ul>

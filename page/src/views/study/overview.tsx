@@ -1,9 +1,10 @@
 // The overview: what is known in a sentence, what to do next, then how it went.
 
+import type { ComponentChildren } from "preact";
 import { benchPath } from "../../core/address.ts";
 import { ago, count, measured, number, percent, plural, withUnit } from "../../core/format.ts";
 import { may } from "../../core/session.ts";
-import type { Certificate, Summary } from "../../core/types.ts";
+import type { Certificate, Front, Summary } from "../../core/types.ts";
 import { finishedWords, improvement } from "../../core/words.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Empty } from "../../parts/states.tsx";
@@ -11,6 +12,7 @@ import { Term } from "../../parts/term.tsx";
 import { UploadCandidates } from "../upload.tsx";
 import { BoundChart, ModelChart, SizesChart } from "./batch_charts.tsx";
 import { useFacts } from "./facts.ts";
+import { FrontCard, HypervolumeChart } from "./front.tsx";
 import { NextStep } from "./next_step.tsx";
 import { ProgressChart } from "./progress_chart.tsx";
 
@@ -39,16 +41,9 @@ export function Overview() {
       <NextStep />
       <Statistics summary={summary} />
       <div class="charts">
+        {summary.front && <FrontCard front={summary.front} />}
         <ProgressChart />
-        <section class="card">
-          <header>
-            <h2>
-              <Term name="improvement">How much better another candidate could be</Term>
-            </h2>
-            <span class="quiet small">at most</span>
-          </header>
-          <BoundChart />
-        </section>
+        {summary.front ? <Volume /> : <Bound />}
         <section class="card">
           <header>
             <h2>
@@ -72,16 +67,41 @@ export function Overview() {
   );
 }
 
+function Bound() {
+  return (
+    <section class="card">
+      <header>
+        <h2>
+          <Term name="improvement">How much better another candidate could be</Term>
+        </h2>
+        <span class="quiet small">at most</span>
+      </header>
+      <BoundChart />
+    </section>
+  );
+}
+
+function Volume() {
+  return (
+    <section class="card">
+      <header>
+        <h2>
+          <Term name="hypervolume">Volume under the front</Term>
+        </h2>
+        <span class="quiet small">it grows with every step forward</span>
+      </header>
+      <HypervolumeChart />
+    </section>
+  );
+}
+
 function Sentence({ summary }: { summary: Summary }) {
   const { best_observed: best, certificate: sure, headline, finished, name } = summary;
   if (!best) return <p class="best">{headline}</p>;
-  const found = headline.indexOf(best.key);
   return (
     <>
       <p class="best">
-        {headline.slice(0, found)}
-        {found >= 0 && <KeyLink study={name} id={best.key} />}
-        {headline.slice(found < 0 ? 0 : found + best.key.length)}
+        <WithLinks text={headline} study={name} keys={summary.front?.measured.map(({ key }) => key) ?? [best.key]} />
       </p>
       {sure && <Assumptions certificate={sure} />}
       {finished && (
@@ -90,6 +110,28 @@ function Sentence({ summary }: { summary: Summary }) {
     </>
   );
 }
+
+// The words of the server, in which the keys of candidates lead to them.
+function WithLinks({ text, study, keys }: { text: string; study: string; keys: string[] }) {
+  const parts: ComponentChildren[] = [];
+  let rest = text;
+  for (;;) {
+    const found = keys.map((key) => ({ key, at: rest.search(wordPattern(key)) })).filter(({ at }) => at >= 0);
+    const [first] = found.sort((a, b) => a.at - b.at || b.key.length - a.key.length);
+    if (!first) break;
+    parts.push(rest.slice(0, first.at), <KeyLink study={study} id={first.key} />);
+    rest = rest.slice(first.at + first.key.length);
+  }
+  return (
+    <>
+      {parts}
+      {rest}
+    </>
+  );
+}
+
+// A key as a word of its own: A1 is not found in A10.
+const wordPattern = (key: string) => new RegExp(`(?<![\\w-])${key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w-])`);
 
 function Assumptions({ certificate }: { certificate: Certificate }) {
   return (
@@ -110,6 +152,7 @@ function Statistics({ summary }: { summary: Summary }) {
   const off = counts.candidates - counts.available;
   return (
     <div class="stats">
+      {summary.front && <FrontStatistics front={summary.front} />}
       {gain && (
         <Stat
           label="Still to gain"
@@ -128,7 +171,7 @@ function Statistics({ summary }: { summary: Summary }) {
           </span>
         </div>
       )}
-      {predicted && (
+      {predicted && !summary.front && (
         <div class="stat">
           <span class="quiet small">
             <Term name="expected">Predicted best</Term>
@@ -162,6 +205,34 @@ function Statistics({ summary }: { summary: Summary }) {
         />
       )}
     </div>
+  );
+}
+
+function FrontStatistics({ front }: { front: Front }) {
+  return (
+    <>
+      <Stat
+        label="On the measured front"
+        value={count(front.measured.length)}
+        detail={front.feasible === null ? "" : `of ${count(front.feasible)} good enough`}
+      />
+      {front.possible !== null && (
+        <Stat
+          label="Can still be on the front"
+          value={count(front.possible)}
+          detail={front.estimate ? "by the fitted models" : `with ${percent(front.confidence ?? 0)} confidence`}
+        />
+      )}
+      {front.hypervolume !== null && (
+        <div class="stat">
+          <span class="quiet small">
+            <Term name="hypervolume">Volume under the front</Term>
+          </span>
+          <strong class="number">{number(front.hypervolume)}</strong>
+          <span class="quiet small">{front.gap === null ? "" : `at most ${number(front.gap, 3)} more`}</span>
+        </div>
+      )}
+    </>
   );
 }
 

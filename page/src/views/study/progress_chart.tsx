@@ -7,15 +7,22 @@ import { setSearch } from "../../core/address.ts";
 import { studyApi } from "../../core/api.ts";
 import { fullTime, measured, number, withUnit } from "../../core/format.ts";
 import { useGet } from "../../core/hooks.ts";
-import type { Bench, Summary } from "../../core/types.ts";
-import { batchOf } from "../../core/words.ts";
-import { Choices } from "../../parts/field.tsx";
+import { directionWords, expectedOf, isSeveral, quantityTitle } from "../../core/quantities.ts";
+import type { Bench, Quantity, Summary, Trace } from "../../core/types.ts";
+import { batchOf, isBetter } from "../../core/words.ts";
+import { Choices, Select } from "../../parts/field.tsx";
 import { type Result, useFacts, useResults } from "./facts.ts";
+
+interface Progress {
+  observation: number;
+  value: number;
+  best: number | null; // a quantity that must only be good enough has none
+}
 
 interface Dot {
   x: number;
   value: number;
-  best: number;
+  best: number | null;
   result: Result | undefined;
   observation: number;
 }
@@ -24,11 +31,13 @@ export function ProgressChart() {
   const { name, summary, trace } = useFacts();
   const [across, setAcross] = useState<"result" | "time">("result");
   const [scale, setScale] = useState<"value" | "log">("value");
+  const [chosen, setChosen] = useState("");
   const results = useResults().data ?? [];
   const failed = useGet<Bench>(`${studyApi(name, "/suggestions")}?state=failed`, summary.seq).data?.suggestions ?? [];
   const byNumber = new Map(results.map((result) => [result.observation, result]));
   const timeOf = (result: Result | undefined) => Date.parse(result?.measured_at ?? result?.recorded_at ?? "");
-  const dots: Dot[] = trace.progress
+  const quantity = summary.quantities.find(({ name: other }) => other === chosen) ?? summary.quantities[0];
+  const dots: Dot[] = progressOf(trace, results, quantity, summary)
     .map(({ observation, value, best }) => {
       const result = byNumber.get(observation);
       return { x: across === "time" ? timeOf(result) : observation, value, best, result, observation };
@@ -40,7 +49,7 @@ export function ProgressChart() {
     key: suggestion.key,
     x: placeOf(batchOf(suggestion.suggestion) ?? 0, dots),
   }));
-  const words = (dot: Dot) => wordsOf(dot, summary);
+  const words = (dot: Dot) => wordsOf(dot, quantity ?? { name: summary.objective, unit: summary.unit });
   const open = (dot?: Dot) => dot?.result && setSearch({ candidate: dot.result.key });
   const stops: Stop[] = dots.map((dot, index) => ({
     series: 1,
@@ -52,8 +61,17 @@ export function ProgressChart() {
     <section class="card wide">
       <header>
         <h2>All results and the best so far</h2>
-        <span class="quiet small">{summary.direction === "minimize" ? "smaller is better" : "larger is better"}</span>
+        <span class="quiet small">{directionWords(quantity ?? summary)}</span>
         <span class="push" />
+        {isSeveral(summary) && (
+          <Select
+            label="Quantity"
+            hideLabel
+            options={summary.quantities.map(({ name: other }): [string, string] => [other, other])}
+            value={quantity?.name ?? ""}
+            onChange={setChosen}
+          />
+        )}
         {dots.length > 1 && (
           <span class="row no-wall">
             <Choices
@@ -83,23 +101,35 @@ export function ProgressChart() {
         title="Results and the best so far"
         height="tall"
         empty={trace.progress.length ? undefined : "The first result will appear here."}
-        facts={[dots.length, trace, results, marks.length, across, shownScale]}
+        facts={[dots.length, trace, results, marks.length, across, shownScale, quantity?.name]}
         stops={stops}
         picture={`${name}-results`}
         onPick={({ seriesIndex, dataIndex }) => seriesIndex === 1 && open(dots[dataIndex])}
-        option={(theme) => option(theme, dots, marks, { across, scale: shownScale, summary, words })}
+        option={(theme) => option(theme, dots, marks, { across, scale: shownScale, quantity, words })}
       />
     </section>
   );
 }
 
-function wordsOf({ value, best, result, observation }: Dot, { unit }: Summary): string[] {
-  const why = result?.suggested?.why;
+// The server says how the first objective went; how the others went is in the results.
+function progressOf(trace: Trace, results: Result[], quantity: Quantity | undefined, summary: Summary): Progress[] {
+  if (!quantity || quantity.name === summary.quantities[0]?.name) return trace.progress;
+  let best: number | null = null;
+  return results.flatMap(({ observation, values }): Progress[] => {
+    const value = values[quantity.name]?.value;
+    if (value === undefined) return [];
+    if (quantity.direction && (best === null || isBetter({ direction: quantity.direction }, value, best))) best = value;
+    return [{ observation, value, best }];
+  });
+}
+
+function wordsOf({ value, best, result, observation }: Dot, { name, unit }: Pick<Quantity, "name" | "unit">): string[] {
+  const expected = expectedOf(result?.suggested?.why, name);
   return [
     `${withUnit(number(value), unit)}${result ? ` · ${result.key}` : ""}`,
     `result ${observation}${result?.batch ? `, batch ${result.batch}` : ""}`,
-    why && why.mean !== null ? `expected then ${measured(why.mean, why.std, unit)}` : "",
-    `best so far ${withUnit(number(best), unit)}`,
+    expected ? `expected then ${measured(expected.mean, expected.std, unit)}` : "",
+    best === null ? "" : `best so far ${withUnit(number(best), unit)}`,
     result ? fullTime(result.measured_at ?? result.recorded_at) : "",
   ].filter(Boolean);
 }
@@ -113,14 +143,15 @@ function placeOf(batch: number, dots: Dot[]): number {
 interface Options {
   across: "result" | "time";
   scale: "value" | "log";
-  summary: Summary;
+  quantity: Quantity | undefined;
   words: (dot: Dot) => string[];
 }
 
 function option(theme: Theme, dots: Dot[], failed: { key: string; x: number }[], options: Options): object {
-  const { across, scale, summary, words } = options;
+  const { across, scale, quantity, words } = options;
   const lowest = Math.min(...dots.map((dot) => dot.value));
-  const improved = (index: number) => index === 0 || dots[index]?.best !== dots[index - 1]?.best;
+  const improved = (index: number) =>
+    dots[index]?.best !== null && (index === 0 || dots[index]?.best !== dots[index - 1]?.best);
   return {
     ...frame(theme),
     xAxis: axis(theme, false, {
@@ -131,7 +162,7 @@ function option(theme: Theme, dots: Dot[], failed: { key: string; x: number }[],
       max: "dataMax",
     }),
     yAxis: axis(theme, true, {
-      name: withUnit(summary.objective || "value", summary.unit && `(${summary.unit})`),
+      name: quantityTitle(quantity ?? { name: "value", unit: "" }),
       type: scale,
     }),
     dataZoom: [{ type: "inside", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false }],
@@ -144,7 +175,7 @@ function option(theme: Theme, dots: Dot[], failed: { key: string; x: number }[],
         silent: true,
         lineStyle: { color: theme.accent, width: 2.25 },
         endLabel: {
-          show: dots.length > 1,
+          show: dots.length > 1 && dots[0]?.best !== null,
           formatter: "best so far",
           color: theme.accent,
           fontSize: theme.size,

@@ -4,22 +4,24 @@ import { useMemo, useState } from "preact/hooks";
 import { setSearch, studyPath, useAddress } from "../../core/address.ts";
 import { studyApi } from "../../core/api.ts";
 import { csvText, saveText } from "../../core/csv.ts";
-import { count, fullTime, measured, number, outcome, plural, shortTime, withUnit } from "../../core/format.ts";
+import { count, exact, fullTime, measured, number, plural, shortTime } from "../../core/format.ts";
+import {
+  constraintsOn,
+  constraintWords,
+  expectedOf,
+  faultWords,
+  isCorrected,
+  isSeveral,
+  quantityTitle,
+} from "../../core/quantities.ts";
+import type { Quantity } from "../../core/types.ts";
 import { actorWords } from "../../core/words.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Select } from "../../parts/field.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
 import { Table, type TableColumn } from "../../parts/table.tsx";
 import { askToTakeBack, correctResult, mayCorrect } from "../correcting.tsx";
-import { type Facts, type Result, useFacts, useResults } from "./facts.ts";
-
-const SURPRISE = 2; // standard deviations from what was expected
-
-// How far a result lies from what was expected then, in standard deviations.
-function surprise({ value, suggested }: Result): number | null {
-  const why = suggested?.why;
-  return why && why.mean !== null && why.std && value !== null ? (value - why.mean) / why.std : null;
-}
+import { type Facts, isSurprise, type Result, surpriseOf, useFacts, useResults } from "./facts.ts";
 
 const whoOf = (result: Result) => result.measured_by ?? actorWords(result.actor);
 const whenOf = (result: Result) => result.measured_at ?? result.recorded_at;
@@ -29,14 +31,21 @@ const ORDERS: Record<string, (result: Result) => string | number> = {
   key: (result) => result.key,
   value: (result) => result.value ?? Number.NEGATIVE_INFINITY,
   expected: (result) => result.suggested?.why.mean ?? Number.NEGATIVE_INFINITY,
-  surprise: (result) => Math.abs(surprise(result) ?? 0),
+  surprise: (result) => Math.abs(surpriseOf(result)?.far ?? 0),
   batch: (result) => result.batch ?? 0,
   who: whoOf,
   when: whenOf,
 };
 
+// By a column of the table, or by a quantity.
+const orderOf = (by: string) =>
+  by.startsWith("value ")
+    ? (result: Result) => result.values[by.slice("value ".length)]?.value ?? Number.NEGATIVE_INFINITY
+    : ORDERS[by];
+const sortOf = ({ name }: Quantity, position: number) => (position ? `value ${name}` : "value");
+
 function sorted(results: Result[], sort: string): Result[] {
-  const order = ORDERS[sort.replace(/^-/, "")];
+  const order = orderOf(sort.replace(/^-/, ""));
   if (!order) return results;
   const side = sort.startsWith("-") ? -1 : 1;
   const compare = (a: Result, b: Result) => {
@@ -49,10 +58,11 @@ function sorted(results: Result[], sort: string): Result[] {
 
 const WHICH: [string, string, (result: Result) => boolean][] = [
   ["", "All results", () => true],
-  ["surprises", "Surprises", (result) => Math.abs(surprise(result) ?? 0) > SURPRISE],
-  ["corrected", "Corrected", (result) => result.version > 1],
+  ["surprises", "Surprises", (result) => isSurprise(result)],
+  ["corrected", "Corrected", isCorrected],
   ["noted", "With a note", (result) => Boolean(result.note)],
   ["unasked", "Not suggested", (result) => result.suggestion === null],
+  ["partly", "Partly measured", (result) => result.missing.length > 0],
 ];
 
 const textOf = (result: Result) =>
@@ -103,7 +113,7 @@ export default function Results() {
         <Select
           label="Which results"
           hideLabel
-          options={WHICH.map(([key, words]) => [key, words])}
+          options={WHICH.filter(([key]) => key !== "partly" || isSeveral(summary)).map(([key, words]) => [key, words])}
           value={which}
           onChange={(value) => setSearch({ which: value })}
         />
@@ -150,8 +160,78 @@ interface Acting {
   done: () => Promise<void>;
 }
 
-function columnsOf({ name, summary }: Facts, { ticked, setTicked, done }: Acting): TableColumn<Result>[] {
-  const { unit, objective } = summary;
+// A column for each quantity: its value, whether it is good enough, and with several what was expected then.
+function quantityColumns({ study, summary }: Facts): TableColumn<Result>[] {
+  const several = isSeveral(summary);
+  return summary.quantities.map((quantity, position) => ({
+    id: `value ${quantity.name}`,
+    title: quantityTitle(quantity),
+    sort: sortOf(quantity, position),
+    falling: quantity.direction !== "minimize",
+    width: several ? "minmax(190px, 1.2fr)" : "minmax(110px, 1fr)",
+    class: "right number",
+    cell: (result) => (
+      <>
+        <QuantityCell result={result} quantity={quantity} study={study} several={several} />
+        {position === 0 && <Corrected result={result} />}
+      </>
+    ),
+  }));
+}
+
+interface CellProps {
+  result: Result;
+  quantity: Quantity;
+  study: Facts["study"];
+  several: boolean;
+}
+
+function QuantityCell({ result, quantity, study, several }: CellProps) {
+  const found = result.values[quantity.name];
+  if (!found) return <span class="quiet">not yet</span>;
+  const expected = several ? expectedOf(result.suggested?.why, quantity.name) : null;
+  const wanted = constraintsOn(study, quantity.name);
+  const fault = faultWords(found.value, wanted);
+  return (
+    <>
+      {fault && (
+        <span
+          class="chip warn"
+          title={`It must be ${wanted.map((it) => constraintWords(it, quantity.unit)).join(" and ")}.`}
+        >
+          {fault}
+        </span>
+      )}
+      <b class={fault ? "gap" : ""}>{exact(found.value)}</b>
+      {expected && (
+        <span class="quiet small gap" title="expected then">
+          {measured(expected.mean, expected.std)}
+        </span>
+      )}
+    </>
+  );
+}
+
+const Corrected = ({ result }: { result: Result }) =>
+  isCorrected(result) ? (
+    <span class="chip gap" title={result.reason ?? ""}>
+      corrected
+    </span>
+  ) : null;
+
+const expectedColumn: TableColumn<Result> = {
+  id: "expected",
+  title: "Expected then",
+  term: "atTheTime",
+  sort: "expected",
+  width: "minmax(140px, 1fr)",
+  class: "right number",
+  cell: ({ suggested }) =>
+    suggested && suggested.why.mean !== null ? measured(suggested.why.mean, suggested.why.std) : "–",
+};
+
+function columnsOf(facts: Facts, { ticked, setTicked, done }: Acting): TableColumn<Result>[] {
+  const { name, summary } = facts;
   const tick = (number_: number, on: boolean) => {
     const fresh = new Set(ticked);
     if (on) fresh.add(number_);
@@ -190,34 +270,8 @@ function columnsOf({ name, summary }: Facts, { ticked, setTicked, done }: Acting
       width: "minmax(120px, 1.2fr)",
       cell: (result) => <KeyLink study={name} id={result.key} />,
     },
-    {
-      id: "value",
-      title: withUnit(objective || "Value", unit && `(${unit})`),
-      sort: "value",
-      falling: summary.direction !== "minimize",
-      width: "minmax(110px, 1fr)",
-      class: "right number",
-      cell: (result) => (
-        <>
-          <b>{outcome(result, "")}</b>
-          {result.version > 1 && (
-            <span class="chip gap" title={result.reason ?? ""}>
-              corrected
-            </span>
-          )}
-        </>
-      ),
-    },
-    {
-      id: "expected",
-      title: "Expected then",
-      term: "atTheTime",
-      sort: "expected",
-      width: "minmax(140px, 1fr)",
-      class: "right number",
-      cell: ({ suggested }) =>
-        suggested && suggested.why.mean !== null ? measured(suggested.why.mean, suggested.why.std) : "–",
-    },
+    ...quantityColumns(facts),
+    ...(isSeveral(summary) ? [] : [expectedColumn]),
     {
       id: "surprise",
       title: "Surprise",
@@ -273,7 +327,7 @@ function columnsOf({ name, summary }: Facts, { ticked, setTicked, done }: Acting
             type="button"
             class="plain small"
             aria-label={`Correct result ${result.observation} of ${result.key}`}
-            onClick={() => correctResult(name, result, done)}
+            onClick={() => correctResult(name, result, summary.quantities, done)}
           >
             Correct
           </button>
@@ -283,43 +337,38 @@ function columnsOf({ name, summary }: Facts, { ticked, setTicked, done }: Acting
 }
 
 function Surprise({ result }: { result: Result }) {
-  const far = surprise(result);
-  if (far === null) return <span class="quiet">–</span>;
-  if (Math.abs(far) <= SURPRISE) return <span class="quiet">as expected</span>;
-  const side = far > 0 ? "higher" : "lower";
-  const words = `${number(Math.abs(far), 2)} standard deviations ${side} than expected then`;
+  const surprise = surpriseOf(result);
+  if (!surprise) return <span class="quiet">–</span>;
+  if (!isSurprise(result)) return <span class="quiet">as expected</span>;
+  const side = surprise.far > 0 ? "higher" : "lower";
+  const words = `${number(Math.abs(surprise.far), 2)} standard deviations ${side} than expected then`;
   return (
     <span class="chip warn" title={words}>
-      {side}
+      {surprise.quantity ? `${surprise.quantity} ${side}` : side}
     </span>
   );
 }
 
-const HEADER = [
-  "observation",
-  "candidate",
-  "value",
-  "expected",
-  "expected_std",
-  "batch",
-  "who",
-  "when",
-  "note",
-  "version",
-];
-
-function saveCsv({ name }: Facts, shown: Result[]): void {
+function saveCsv({ name, summary }: Facts, shown: Result[]): void {
+  const names = summary.quantities.map((quantity) => quantity.name);
+  const measured = isSeveral(summary) ? names : ["value"];
+  const expected = measured.flatMap((quantity) =>
+    isSeveral(summary) ? [`expected ${quantity}`, `expected_std ${quantity}`] : ["expected", "expected_std"],
+  );
   const rows = shown.map((result) => [
     result.observation,
     result.key,
-    result.value,
-    result.suggested?.why.mean,
-    result.suggested?.why.std,
+    ...names.map((quantity) => result.values[quantity]?.value),
+    ...names.flatMap((quantity) => {
+      const known = expectedOf(result.suggested?.why, quantity);
+      return [known?.mean, known?.std];
+    }),
     result.batch,
     whoOf(result),
     whenOf(result),
     result.note,
     result.version,
   ]);
-  saveText(`${name}-results.csv`, csvText(HEADER, rows));
+  const header = ["observation", "candidate", ...measured, ...expected, "batch", "who", "when", "note", "version"];
+  saveText(`${name}-results.csv`, csvText(header, rows));
 }

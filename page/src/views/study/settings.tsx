@@ -1,8 +1,10 @@
 // Settings: what the owner decided. Those with the right to can change it, pause, resume, archive and delete.
 
+import { Fragment } from "preact";
 import { at, go } from "../../core/address.ts";
 import { change, studyApi } from "../../core/api.ts";
 import { count, differenceUnit, fullTime, number, withUnit } from "../../core/format.ts";
+import { constraintWords } from "../../core/quantities.ts";
 import { may } from "../../core/session.ts";
 import type { Column, Study, Settings as StudySettings } from "../../core/types.ts";
 import { ask, toast } from "../../parts/dialog.tsx";
@@ -82,10 +84,7 @@ function SettingsCard({ settings: c, edit }: { settings: StudySettings; edit: ((
         )}
       </header>
       <dl class="facts">
-        <dt>Measured quantity</dt>
-        <dd>{withUnit(c.objective ?? "", c.unit && `in ${c.unit}`)}</dd>
-        <dt>Better</dt>
-        <dd>{c.direction === "minimize" ? "smaller values" : "larger values"}</dd>
+        <QuantityFacts settings={c} />
         <dt>
           <Term name="goal">Goal</Term>
         </dt>
@@ -122,6 +121,51 @@ function SettingsCard({ settings: c, edit }: { settings: StudySettings; edit: ((
       </details>
     </section>
   );
+}
+
+const AIMS = { maximize: "larger is better", minimize: "smaller is better", target: "near" };
+
+// Every objective and every constraint, with the values that are possible at all.
+function QuantityFacts({ settings: { objectives, constraints } }: { settings: StudySettings }) {
+  return (
+    <>
+      {(objectives ?? []).map(({ name, unit = "", direction, target, limits }) => (
+        <Fragment key={name}>
+          <dt>{`Measured quantity${(objectives?.length ?? 1) > 1 ? `: ${name}` : ""}`}</dt>
+          <dd>
+            {[
+              `${withUnit(name, unit && `in ${unit}`)}, ${AIMS[direction]}${direction === "target" ? ` ${withUnit(number(target), unit)} is better` : ""}`,
+              limitWords(limits, unit),
+            ]
+              .filter(Boolean)
+              .join("; ")}
+          </dd>
+        </Fragment>
+      ))}
+      {(constraints ?? []).map((constraint) => (
+        <Fragment key={constraint.name}>
+          <dt>{`Must be good enough: ${constraint.name}`}</dt>
+          <dd>
+            {[constraintWords(constraint, constraint.unit), limitWords(constraint.limits, constraint.unit)]
+              .filter(Boolean)
+              .join("; ")}
+          </dd>
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+type Limits = NonNullable<StudySettings["limits"]>;
+
+function limitWords(limits: Limits | null | undefined, unit = ""): string {
+  const { low, high } = limits ?? {};
+  const parts = [
+    low != null && `not below ${withUnit(number(low), unit)}`,
+    high != null && `not above ${withUnit(number(high), unit)}`,
+  ];
+  const known = parts.filter(Boolean).join(" and ");
+  return known && `possible values: ${known}`;
 }
 
 function theoryWords({ theory, unit }: StudySettings): string {

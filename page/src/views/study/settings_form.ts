@@ -20,8 +20,12 @@ export function settingsFields(now: Settings): FieldProps[] {
   const repeats = typeof now.repeats === "number" ? { [now.repeats]: `at most ${now.repeats} per candidate` } : {};
   return [
     { name: "description", label: "Description", kind: "area", value: now.description },
-    { name: "objective", label: "Measured quantity", value: now.objective },
-    { name: "unit", label: "Unit", value: now.unit },
+    ...(hasSeveral(now)
+      ? []
+      : [
+          { name: "objective", label: "Measured quantity", value: now.objective },
+          { name: "unit", label: "Unit", value: now.unit },
+        ]),
     { name: "goal", label: "Goal", options: options(GOALS), value: now.goal },
     { name: "min_batch", label: "Smallest batch", kind: "number", min: 1, value: now.min_batch },
     { name: "max_batch", label: "Largest batch", kind: "number", min: 1, value: now.max_batch },
@@ -50,14 +54,16 @@ export function settingsFields(now: Settings): FieldProps[] {
   ];
 }
 
+// Several objectives are set together, when the study is created.
+const hasSeveral = ({ objectives }: Settings) => (objectives?.length ?? 1) > 1;
+
 const orNull = (text: string | undefined): number | null => (text ? Number(text) : null);
 
 export function settingsFrom(values: Record<string, string>, now: Settings): object {
   const repeats = values.repeats && /^\d+$/.test(values.repeats) ? Number(values.repeats) : values.repeats;
   return {
     description: values.description,
-    objective: values.objective,
-    unit: values.unit,
+    ...(hasSeveral(now) ? {} : { objective: values.objective, unit: values.unit }),
     goal: values.goal,
     repeats,
     min_batch: Number(values.min_batch),

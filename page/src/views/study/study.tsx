@@ -1,5 +1,6 @@
 // One study: its title, then its parts. Everything follows the ledger live.
 
+import "../../base.ts";
 import type { ComponentType } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { benchPath, go, type Place, setSearch, studyPath, useAddress } from "../../core/address.ts";

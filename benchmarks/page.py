@@ -1,0 +1,123 @@
+"""How light the page is, and how soon it can be used on a slow line.
+
+    python -m benchmarks.page [--runs 5]    # writes docs/benchmarks/page.md; needs Chromium
+
+Sizes are those of the built files, compressed. Times are from the navigation to the first thing a person can do, in
+Chromium with an empty cache, at 400 ms latency and 50 kB/s.
+"""
+
+import argparse
+import gzip
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser, Page
+
+from benchmarks.pages import DOCS, markdown
+from tests.server import ROOT, running
+from tests.web.browser import Window, running_browser
+from tests.web.scene import Scene, worked_study
+
+BUILT = ROOT / "app" / "web"
+REPORT = DOCS / "page.md"
+LATENCY, THROUGHPUT = 400, 50_000  # milliseconds, bytes per second
+MOST_BYTES, MOST_SECONDS = 150_000, 3.0
+STUDY = "/studies/suzuki-coupling"
+# What a person waits for in each view.
+VIEWS = {
+    "sign in": ("/", ".signin input"),
+    "studies": ("/", ".study-card strong"),
+    "bench": (f"{STUDY}/bench/bench-1", ".entry input"),
+    "overview": (STUDY, ".headline .best"),
+    "overview with its chart": (STUDY, ".chart .catch svg"),
+}
+
+
+def compressed(names: set[str]) -> int:
+    return sum(len(gzip.compress((BUILT / name).read_bytes(), mtime=0)) for name in names)
+
+
+def first_load() -> set[str]:
+    """The files that the document names."""
+    named = re.findall(r"web/([\w.-]+)", (BUILT / "index.html").read_text())
+    return {name for name in named if (BUILT / name).is_file()}
+
+
+def parts() -> dict[str, int]:
+    """Compressed bytes of what is read first, and of each part that is read later."""
+    later = {path.name for path in BUILT.glob("*.js")} - first_load()
+    titled = {name.rpartition("-")[0]: compressed({name}) for name in sorted(later) if not name.startswith("chunk")}
+    return {"first load: bench, studies, signing in": compressed(first_load())} | titled
+
+
+def slow_down(page: Page) -> None:
+    """A slow line and an empty cache for a page that is open: a new process would not know of them."""
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    line = {"offline": False, "latency": LATENCY, "downloadThroughput": THROUGHPUT, "uploadThroughput": THROUGHPUT}
+    session.send("Network.emulateNetworkConditions", line)
+
+
+def seconds_until(page: Page, path: str, selector: str) -> float:
+    """From the navigation until something is there."""
+    page.goto(path, wait_until="commit")
+    page.locator(selector).first.wait_for()
+    return float(page.evaluate("performance.now()")) / 1000
+
+
+def times(browser: Browser, address: str, key: str, runs: int) -> Iterator[tuple[str, float]]:
+    for view, (path, selector) in VIEWS.items():
+        window = Window(browser, address, viewport={"width": 820, "height": 1180})
+        if view == "sign in":
+            window.page.goto("/")
+        else:
+            window.sign_in(key)
+        slow_down(window.page)
+        yield view, median(seconds_until(window.page, path, selector) for _ in range(runs))
+        window.close()
+
+
+def report(sizes: dict[str, int], found: dict[str, float]) -> str:
+    times_table = markdown(["view", "seconds"], [[view, f"{seconds:.1f}"] for view, seconds in found.items()])
+    sizes_table = markdown(["read", "kB, compressed"], [[part, f"{size / 1000:.1f}"] for part, size in sizes.items()])
+    return f"""# The page on a slow line
+
+`python -m benchmarks.page` opens the page in Chromium with an empty cache, at {LATENCY} ms latency and
+{THROUGHPUT // 1000} kB/s, and waits for the first thing that a person can do.
+
+The aim: usable within {MOST_SECONDS:.0f} s. Charts may come later.
+
+{times_table}
+
+The aim: a first load below {MOST_BYTES // 1000} kB. Everything else is read when it is first opened.
+
+{sizes_table}
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5)
+    runs = parser.parse_args().runs
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as server, running_browser() as browser:
+        assert server.key
+        with Scene(server.address, server.key) as scene:
+            worked_study(scene, "suzuki-coupling", rounds=4)
+            scene.ask("suzuki-coupling", "bench-1", min_size=6, max_size=6)
+        found = dict(times(browser, server.address, server.key, runs))
+    sizes = parts()
+    text = report(sizes, found)
+    REPORT.write_text(text)
+    sys.stdout.write(text)
+    light = next(iter(sizes.values())) < MOST_BYTES
+    soon = all(seconds < MOST_SECONDS for view, seconds in found.items() if "chart" not in view)
+    return 0 if light and soon else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+// Whether predictions can be trusted, in cards: predicted against observed, intervals, surprises, and how results vary.
+
+import { Fragment } from "preact";
+import { useMemo } from "preact/hooks";
+import { studyPath } from "../../core/address.ts";
+import { number, outcome, percent, plural } from "../../core/format.ts";
+import { expectedOf } from "../../core/quantities.ts";
+import type { ColumnEffect, Diagnostics } from "../../core/types.ts";
+import { expectedWords } from "../../core/words.ts";
+import { KeyLink } from "../../parts/chips.tsx";
+import { Term } from "../../parts/term.tsx";
+import { isSurprise, type Result, surpriseOf, useFacts } from "./facts.ts";
+import { CalibrationCurve, type Judged, PredictedChart } from "./trust_charts.tsx";
+
+const FEWEST = 3;
+
+interface PredictedProps {
+  results: Result[];
+  diagnostics: Diagnostics;
+  chosen: Set<string> | null;
+}
+
+export function Predicted({ results, diagnostics, chosen }: PredictedProps) {
+  const { summary } = useFacts();
+  const left = diagnostics.leave_one_out;
+  const then = useMemo(() => judgedThen(results, summary.objective), [results, summary.objective]);
+  const judged = left.length ? left : then;
+  const inside = judged.filter(({ observed, lower, upper }) => observed >= lower && observed <= upper).length;
+  return (
+    <section class="card">
+      <header>
+        <h2>
+          <Term name={left.length ? "leaveOneOut" : "calibration"}>Predicted against observed</Term>
+        </h2>
+      </header>
+      <PredictedChart judged={judged} chosen={chosen} by={left.length ? "from all others" : "then"} />
+      {judged.length >= FEWEST && (
+        <p class="quiet small">
+          {left.length
+            ? `Each candidate as all the others predict it. ${percent(inside / judged.length)} of the results lie within their bar (about 95 % is right).`
+            : `${percent(inside / judged.length)} of the results lay within twice the ± expected then (about 95 % is right).`}
+        </p>
+      )}
+    </section>
+  );
+}
+
+// Results beside what was expected of them when they were suggested.
+function judgedThen(results: Result[], quantity: string): Judged[] {
+  return results.flatMap(({ key, values, suggested }) => {
+    const expected = expectedOf(suggested?.why, quantity);
+    const observed = values[quantity]?.value;
+    if (!expected || observed === undefined) return [];
+    const { mean: predicted, std } = expected;
+    return [{ key, observed, predicted, lower: predicted - 2 * std, upper: predicted + 2 * std }];
+  });
+}
+
+export function Calibration({ points }: { points: Diagnostics["calibration"] }) {
+  const worst = points.reduce(
+    (gap, { says, covers }) => (Math.abs(covers - says) > Math.abs(gap) ? covers - says : gap),
+    0,
+  );
+  const verdict = worst > 0 ? "The model is rather too careful." : "The model is rather too sure of itself.";
+  return (
+    <section class="card">
+      <header>
+        <h2>
+          <Term name="coverage">How often the intervals held</Term>
+        </h2>
+      </header>
+      <CalibrationCurve points={points} />
+      <p class="quiet small">
+        {Math.abs(worst) < 0.15 ? "Close to the dashed line: the model knows how sure it can be." : verdict}
+      </p>
+    </section>
+  );
+}
+
+export function Lengthscales({ effects }: { effects: ColumnEffect[] }) {
+  return (
+    <section class="card">
+      <header>
+        <h2>
+          <Term name="lengthscale">How far results stay alike</Term>
+        </h2>
+        <span class="quiet small">a column's whole range is 1</span>
+      </header>
+      <dl class="facts">
+        {effects.map(({ name, lengthscales }) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd class="number">
+              {Object.entries(lengthscales)
+                .map(([level, scale]) => (level === name ? number(scale, 2) : `${level} ${number(scale, 2)}`))
+                .join(", ") || "–"}
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+export function Surprises({ results, outliers }: { results: Result[]; outliers: Diagnostics["outliers"] }) {
+  const { name, summary } = useFacts();
+  const far = results
+    .flatMap((result) => {
+      const surprise = surpriseOf(result);
+      return surprise && isSurprise(result) ? [{ result, surprise }] : [];
+    })
+    .sort((a, b) => Math.abs(b.surprise.far) - Math.abs(a.surprise.far));
+  return (
+    <section class="card">
+      <header>
+        <h2>Surprises</h2>
+        <span class="quiet small">far from what was expected then</span>
+      </header>
+      {outliers.map(({ key, words }) => (
+        <p class="note warn outlier" key={key}>
+          {`${words} `}
+          <KeyLink study={name} id={key} />
+        </p>
+      ))}
+      {!far.length && !outliers.length && <p class="quiet">No result was far from what was expected.</p>}
+      <ul class="measurements">
+        {far.slice(0, 8).map(({ result, surprise }) => (
+          <li key={result.observation}>
+            <KeyLink study={name} id={result.key} />
+            <b class="number">{outcome(result, summary.quantities)}</b>
+            <span class="quiet small">
+              {`instead of ${expectedWords(result.suggested?.why ?? { mean: null, std: null, quantities: {} }, summary)}: ${surprise.quantity ? `${surprise.quantity} ` : ""}${number(Math.abs(surprise.far), 2)} times the uncertainty ${surprise.far > 0 ? "higher" : "lower"}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {far.length > 0 && (
+        <p>
+          <a
+            href={`${studyPath(name, "results")}?which=surprises&sort=-surprise`}
+          >{`All ${plural(far.length, "surprise")}`}</a>
+        </p>
+      )}
+    </section>
+  );
+}
