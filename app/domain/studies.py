@@ -165,6 +165,11 @@ class Configuration(ModelSettings):
         """Whether there is one quantity, to be made large or small, and nothing else."""
         return len(self.objectives) == 1 and not self.constraints and self.objective.target is None
 
+    def bounds_of(self, name: str) -> tuple[float, ...]:
+        """The bounds that constraints set to a quantity."""
+        bounds = [(limit.at_least, limit.at_most) for limit in self.constraints if limit.name == name]
+        return tuple(bound for both in bounds for bound in both if bound is not None)
+
     def of(self, quantity: Objective) -> "Configuration":
         """The settings of a study of this quantity alone; every quantity gets an equal share of δ."""
         theory = self.theory and (quantity.theory or self.theory)

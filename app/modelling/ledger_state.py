@@ -97,6 +97,8 @@ class LedgerState:
     """Candidate → how often a measurement of it failed, whether it may be tried again or not."""
     borrowed: tuple[EarlierResults, ...] = ()
     """Results of earlier studies that count as hints."""
+    bounds: tuple[float, ...] = ()
+    """Of one quantity alone: what constraints ask of its values."""
 
     @property
     def rows(self) -> int:
@@ -153,6 +155,7 @@ class LedgerState:
             further={},
             errors={name: errors for name, errors in self.errors.items() if name == quantity.name},
             counted=self.counted & ~np.isnan(values),
+            bounds=self.configuration.bounds_of(quantity.name),
             borrowed=self.borrowed if self.configuration.is_plain else (),
         )
 

@@ -190,7 +190,8 @@ def _auto(base: Model | None, model: Model) -> Model:
     if base is not None and previous is not None and _still_fits(previous, base.ledger, model):
         return _with_results(base, model)
     noise = auto_options(configuration).noise
-    fitted = fit(model.state.X, model.layout, observed, direction_of(configuration), previous, noise)
+    bounds = model.ledger.bounds
+    fitted = fit(model.state.X, model.layout, observed, direction_of(configuration), previous, noise, bounds)
     state = _begin(model, fitted, step=len(model.ledger.bases) + 1)
     return Model(model.ledger, model.encoding, fitted.objective, state, fitted)
 
@@ -200,7 +201,8 @@ def _previous_fit(base: Model | None, ledger: LedgerState) -> FittedModel | None
     configuration = ledger.configuration
     if base is None or base.ledger.configuration.model_settings != configuration.model_settings:
         return None
-    return base.fit if _borrows(base.ledger) == _borrows(ledger) else None
+    same = _borrows(base.ledger) == _borrows(ledger) and base.ledger.bounds == ledger.bounds
+    return base.fit if same else None
 
 
 def _begin(model: Model, fitted: FittedModel, step: int) -> State:

@@ -248,3 +248,23 @@ def test_a_target_and_a_preference_lead_to_one_compromise(lab: Lab) -> None:
         lab.client.get(f"{lab.path}/front").json()["measured"], key=lambda point: abs(point["values"]["yield"])
     )
     assert abs(best["values"]["yield"]) < 0.15
+
+
+def test_what_was_measured_below_a_limit_is_not_expected_above_it(lab: Lab) -> None:
+    """Most are close together and good enough; a few are far below. Those are no outliers to be believed less."""
+    settings = {"objective": "yield", "direction": "maximize", "constraints": [{"name": "purity", "at_least": 90}]}
+    assert lab.client.put(lab.path, json=settings).status_code == 201
+    rows = "key,t\n" + "".join(f"A{n},{n}\n" for n in range(20))
+    assert lab.client.put(f"{lab.path}/candidates", content=rows, headers={"Content-Type": "text/csv"}).is_success
+    for number in range(20):
+        purity = 87.0 + number / 10 if number < 4 else 92.0 + 0.01 * (number % 3)
+        assert lab.report(candidate=f"A{number}", values={"yield": number % 7, "purity": purity}).status_code == 201
+    page = lab.client.get(f"{lab.path}/candidates", params={"posterior": "true", "limit": 20}).json()
+    purities = {
+        row["key"]: known["quantities"]["purity"]["mean"]
+        for row, known in zip(page["candidates"], page["posterior"], strict=True)
+    }
+    chances = {row["key"]: known["feasible"] for row, known in zip(page["candidates"], page["posterior"], strict=True)}
+    assert all(purities[f"A{number}"] < 90 for number in range(3))
+    assert all(chances[f"A{number}"] < 0.2 for number in range(3))
+    assert all(chances[f"A{number}"] > 0.8 for number in range(6, 20))

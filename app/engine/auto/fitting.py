@@ -95,12 +95,14 @@ def fit(
     direction: ObjectiveDirection,
     previous: FittedModel | None = None,
     noise: float | None = None,
+    bounds: Sequence[float] = (),
 ) -> FittedModel:
     """The model for these measurements, at least one; the search starts at the previous optimum and at the mode of
-    the prior. `noise` is the standard deviation of a measurement in the user's units, where it is known."""
+    the prior. `noise` is the standard deviation of a measurement in the user's units, where it is known; `bounds` are
+    what constraints ask of the values."""
     if observed.size == 0:
         raise ValueError("a fit needs at least one measurement")
-    objective = ObjectiveTransform.learn(observed.values, direction)
+    objective = ObjectiveTransform.learn(observed.values, direction, bounds)
     y = grouped(X, observed, objective)
     lam = None if noise is None else objective.noise_variance(observed.values, noise)
 

@@ -14,6 +14,7 @@ Why: with a prior of variance 1, nothing unexplored can look better than about t
 objective the first good candidate lies beyond that, and optimism never leaves its neighbourhood again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -65,12 +66,14 @@ class ObjectiveTransform:
     deviation: float = 1.0
 
     @staticmethod
-    def learn(values: FloatArray, direction: ObjectiveDirection) -> "ObjectiveTransform":
+    def learn(
+        values: FloatArray, direction: ObjectiveDirection, bounds: Sequence[float] = ()
+    ) -> "ObjectiveTransform":
         """Clip the bad side at median − 3·IQR (unless IQR is 0 or rounding error), standardise, take out the skew;
-        values (n,)."""
+        values (n,). `bounds` are what constraints ask of these values: nothing is clipped onto their other side."""
         if direction not in ("maximize", "minimize"):
             raise ValueError(f"direction must be maximize or minimize, not {direction!r}")
-        plain = _standardised(values, direction)
+        plain = _standardised(values, direction, bounds)
         u = plain.to_model(values)
         power = learn_power(u)
         v = warp(u, power)
@@ -165,13 +168,16 @@ def learn_power(u: FloatArray) -> float:
     return float(POWERS[log_likelihood >= log_likelihood.max() - TIE].max())
 
 
-def _standardised(values: FloatArray, direction: ObjectiveDirection) -> ObjectiveTransform:
+def _standardised(values: FloatArray, direction: ObjectiveDirection, bounds: Sequence[float]) -> ObjectiveTransform:
     """Clip, offset and scale alone; computed from values divided by the largest, so that no square overflows."""
     size = float(min(max(np.abs(values).max(), SMALLEST), LARGEST))
     sign = 1.0 if direction == "maximize" else -1.0
     good = sign * (values / size)
     lower, median, upper = np.quantile(good, (0.25, 0.5, 0.75))
-    clip = median - CLIP * (upper - lower)
+    limits = [sign * (bound / size) for bound in bounds]
+    # As far beyond a bound as the median is on this side: how clearly a value breaks it is worth knowing.
+    worst = min([median, *(limit - max(0.0, median - limit) for limit in limits)])
+    clip = worst - CLIP * (upper - lower)
     clipped = bool(upper - lower > CONSTANT and good.min() < clip)
     good = np.maximum(good, clip) if clipped else good
     deviation = float(good.std())

@@ -62,6 +62,19 @@ def test_failures_are_clipped_on_the_bad_side_alone(sign: float) -> None:
     assert ObjectiveTransform.learn(-y, direction).clip is None
 
 
+@given(
+    st.lists(st.integers(-1000, 1000), min_size=1, max_size=30),
+    st.integers(-1000, 1000),
+    directions,
+)
+def test_no_value_is_clipped_onto_the_other_side_of_a_bound(measured: list[int], bound: int, direction: str) -> None:
+    y = np.array([bound, *measured], dtype=float)
+    objective = ObjectiveTransform.learn(y[1:], direction, (float(bound),))
+    limit, *model = objective.to_model(y).tolist()
+    worse = [(value < bound) if direction == "maximize" else (value > bound) for value in measured]
+    assert [value < limit for value in model] == worse
+
+
 @pytest.mark.parametrize("value", [0.0, 5.0, -1e300, 1e-310, 1e9])
 def test_a_constant_objective_is_zero_in_model_units(value: float) -> None:
     objective = ObjectiveTransform.learn(np.full(6, value), "maximize")
