@@ -22,6 +22,7 @@ CONFIG = {
         "application/x-npy": "application/octet-stream",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "application/octet-stream",
         "application/zip": "application/octet-stream",
+        "image/svg+xml": "application/octet-stream",
         "application/vnd.apache.parquet": "application/octet-stream",
         "application/vnd.apache.arrow.file": "application/octet-stream",
     },

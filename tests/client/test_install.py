@@ -95,5 +95,5 @@ def test_a_technician_works_without_a_server_installed(bench: Path, server: Live
     assert re.search(r"1 +A1 +0\.8 ", run_command("results", "bench"))
     assert "Result 1 is corrected." in run_command("correct", "bench", "1", "0.9", "--reason", "typing error")
     assert "0.9" in run_command("status", "bench")
-    assert "serve" not in run_command("--help")
+    assert "This machine's server" not in run_command("--help")
     assert run_command("--version") == f"nextbatch {__version__}\n"
