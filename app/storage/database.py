@@ -16,7 +16,7 @@ from app.domain.heads import Head
 from app.failpoints import reach
 from app.storage import dialects
 from app.storage.database_file import DatabaseFile
-from app.storage.prepared import run_text
+from app.storage.prepared import first_row, run_text
 from app.storage.remembered_heads import RememberedHeads
 from app.storage.writer_turns import WriterTurns
 
@@ -47,7 +47,7 @@ def attempt(connection: Connection, part: Callable[[Connection], Any]) -> Attemp
     except Exception as error:
         try:
             run_text(connection, "ROLLBACK TO SAVEPOINT part")
-        except DBAPIError:  # some failures end a transaction
+        except SQLAlchemyError:  # some failures end a transaction, or the connection
             raise error from None
         connection.info[_NEW_HEADS] = heads
         made = Attempt(error=error)
@@ -71,10 +71,7 @@ class ExpectedSchema:
     def must_be_that_of(self, connection: Connection) -> None:
         if monotonic() < self._due:
             return
-        cursor = connection.connection.cursor()
-        cursor.execute("SELECT version_num FROM alembic_version")
-        found = cursor.fetchone()
-        cursor.close()
+        found = first_row(connection, "SELECT version_num FROM alembic_version")
         if found is None or found[0] != self._revision:
             raise SchemaChanged
         self._due = monotonic() + self._seconds

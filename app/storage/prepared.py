@@ -82,9 +82,17 @@ def run_text(connection: Connection, text: str) -> None:
     _execute(connection, text, ()).close()
 
 
+def first_row(connection: Connection, text: str) -> Any:
+    """The first row that a statement without parameters gives; None if there is none."""
+    cursor = _execute(connection, text, ())
+    row = cursor.fetchone()
+    cursor.close()
+    return row
+
+
 def _execute(connection: Connection, text: str, parameters: Any, *, many: bool = False) -> Any:
-    cursor = connection.connection.cursor()
     try:
+        cursor = connection.connection.cursor()
         if many:
             cursor.executemany(text, parameters)
         else:

@@ -155,6 +155,11 @@ class Operation:
         """It is about a batch or an observation, so the study must have one of each."""
         return "{number}" in self.path or self.path.endswith(("/retractions", "/swap"))
 
+    def prepare(self, client: TestClient, study: str) -> None:
+        """What must have happened before; doing it again changes nothing."""
+        if self.path.partition("{study}")[2].startswith("/backtests"):
+            _prepare_backtest(client, study, with_one="{number}" in self.path)
+
     def send(
         self,
         client: TestClient,
@@ -165,8 +170,7 @@ class Operation:
     ) -> Response:
         sample = SAMPLES[self.name]
         path = self.path.format(study=study, key_id=key_id, key="A1", number=1, suggestion="B1-S2")
-        if self.path.partition("{study}")[2].startswith("/backtests"):
-            _prepare_backtest(client, study, with_one="{number}" in self.path)
+        self.prepare(client, study)
         if self.name == "POST /v1/archives":
             sample = sample | {"content": archive(f"{study}-from-elsewhere")}
         headers = sample.get("headers", {}) | (headers or {})

@@ -27,6 +27,7 @@ from app.services.use_cases import observations
 from app.storage import batches, dialects, ledger
 from app.storage import database as storage
 from app.storage.database import Attempt, Database, attempt, open_database
+from app.storage.writer_turns import WriterTurns
 
 PLANTED = "PLANTED_BUG"
 CLOCK_OFFSET = "CLOCK_OFFSET_SECONDS"
@@ -190,8 +191,9 @@ def _versions_not_compared() -> None:
 
 
 def _writers_do_not_wait() -> None:
-    """SQLite's transactions begin as readers, and give up when they meet another writer."""
+    """SQLite's transactions take no turns, begin as readers, and give up when they meet another writer."""
     prepare = dialects._prepare
+    WriterTurns._is_open = lambda _self: False  # type: ignore[method-assign]
 
     def impatient(connection: Any, record: Any) -> None:
         prepare(connection, record)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import OperationalError
 
-from app.domain.errors import Invalid, OutcomeUnknown, Overloaded
+from app.domain.errors import Invalid, OutcomeUnknown, Overloaded, Unavailable
 from app.domain.events import StudyChanged
 from app.domain.studies import Configuration, StudyState
 from app.services import group_commit
@@ -107,6 +107,29 @@ def test_a_statement_that_fails_is_undone_alone(database: Database, commits: Gro
     assert (before, after) == (3, 4)
     assert "IntegrityError" in repr(failed)
     assert reasons(database) == ["first", "a", "b"]
+
+
+def lost_as_sqlalchemy_tells(connection: Connection) -> None:
+    """The connection goes, and SQLAlchemy has noticed."""
+    connection.invalidate()
+    raise Unavailable
+
+
+def lost_unnoticed(connection: Connection) -> None:
+    """The server has gone; the next statement finds out."""
+    connection.connection.driver_connection.close()  # type: ignore[union-attr]
+    note("never")(connection)
+
+
+@pytest.mark.parametrize("lose", [lost_as_sqlalchemy_tells, lost_unnoticed])
+@pytest.mark.parametrize("address", ["postgresql"], indirect=True)
+def test_a_connection_that_is_lost_is_told_as_that_to_the_whole_group(
+    database: Database, commits: GroupCommit, lose: Work
+) -> None:
+    first, *others = asyncio.run(all_at_once(database, commits, [note("a"), lose, note("b")]))
+    assert first == 2
+    assert {type(other) for other in others} == {Unavailable}
+    assert reasons(database) == ["first"]
 
 
 def test_nothing_is_answered_before_it_is_durable(database: Database, commits: GroupCommit) -> None:

@@ -66,9 +66,7 @@ class ObjectiveTransform:
     deviation: float = 1.0
 
     @staticmethod
-    def learn(
-        values: FloatArray, direction: ObjectiveDirection, bounds: Sequence[float] = ()
-    ) -> "ObjectiveTransform":
+    def learn(values: FloatArray, direction: ObjectiveDirection, bounds: Sequence[float] = ()) -> "ObjectiveTransform":
         """Clip the bad side at median − 3·IQR (unless IQR is 0 or rounding error), standardise, take out the skew;
         values (n,). `bounds` are what constraints ask of these values: nothing is clipped onto their other side."""
         if direction not in ("maximize", "minimize"):

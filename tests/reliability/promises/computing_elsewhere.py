@@ -99,6 +99,7 @@ def _prove(budget: Budget, seed: int, address: str) -> Count:
     """A case is a worker that dies or freezes."""
     deed, random = Deed(), Random(seed)
     with TemporaryDirectory() as folder, fleet.running(address, Path(folder), 1, **SETTINGS) as servers:
+        _wait(servers, lambda status: status["ready"] == WORKERS)  # the server listens before its workers are there
         for number, cases in enumerate(chaos.rounds(budget, DEATHS_PER_STUDY)):
             labs = [
                 Lab(servers.lab.client, f"study-{number}-{neighbour}").begin(LIST) for neighbour in range(STUDIES + 1)

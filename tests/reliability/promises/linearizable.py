@@ -19,14 +19,14 @@ def _prove(budget: Budget, seed: int, address: str) -> Count:
 
 def _twice() -> AbstractContextManager[object]:
     """A write whose Idempotency-Key is not looked at."""
-    once = WriteTransactions.write_once
+    once = WriteTransactions._once
     careless = WriteTransactions.__dataclass_fields__["token"].default
 
     def without_token(self: WriteTransactions, *args: object, **kwargs: object) -> object:
         object.__setattr__(self, "token", careless)
         return once(self, *args, **kwargs)  # type: ignore[arg-type]
 
-    return patch.object(WriteTransactions, "write_once", without_token)
+    return patch.object(WriteTransactions, "_once", without_token)
 
 
 PROMISE = Promise(

@@ -49,6 +49,7 @@ def _wrong(server: Lab, database: Database, number: int, operation: Operation, r
     if operation.needs_results:
         here.ask()
         here.report(suggestion="B1-S1", value=1)
+    operation.prepare(here.client, here.study)
     other = _key(here, Role.DASHBOARD, [here.study])["id"]
     headers, before = _headers(here, database, role, life), _events(database)
     answer = operation.send(here.client, here.study, other, headers)

@@ -33,7 +33,7 @@ NEXT = '''"""A version after the newest, so that files of this one are upgraded.
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "next", "{head}"
+revision, down_revision = "9999", "{head}"
 
 
 def upgrade():
@@ -77,7 +77,7 @@ def _die_and_try_again(address: str, scripts: Path, statement: int) -> Count:
     violations = []
     if then not in (before, after):
         violations.append(f"killed after statement {statement}, the database is neither old nor new: {then}")
-    if after[0] != "next" or any(after[1].get(table, (0, 0))[1] != rows for table, (_, rows) in before[1].items()):
+    if after[0] != "9999" or any(after[1].get(table, (0, 0))[1] != rows for table, (_, rows) in before[1].items()):
         violations.append(f"the upgrade after a death at statement {statement} made {after} of {before}")
     killed = process.exitcode == -signal.SIGKILL
     return Count(1, tuple(violations), {"of them in the middle": int(killed and then == before)})
@@ -133,7 +133,7 @@ def _shape(address: str) -> Shape:
 def _with_a_next_version(folder: Path) -> Path:
     head = ScriptDirectory.from_config(schema.alembic_config()).get_current_head()
     shutil.copytree(schema._scripts(), folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions/next.py").write_text(NEXT.format(head=head))
+    (folder / "versions/9999_next.py").write_text(NEXT.format(head=head))
     return folder
 
 
