@@ -26,6 +26,7 @@ from tests.api.conftest import problem
 from tests.api.lab import Lab
 from tests.conftest import on_sqlite
 
+VERIFY = "app.services.use_cases.verification:verify"  # long work that nobody shares
 CROWD = 45  # more than a process has threads for its requests
 
 
@@ -102,7 +103,7 @@ def test_long_work_keeps_no_thread_from_reports(lab: Lab, crowd: Crowd) -> None:
     lab.begin()
     threads = lab.client.app.state.long_work._threads  # type: ignore[attr-defined]
     line = lambda: threads.line  # noqa: E731
-    with crowd("app.api.routes.reading:summarise", lambda _: lab.client.get(f"{lab.path}/summary"), line):
+    with crowd(VERIFY, lambda _: lab.client.post(f"{lab.path}/verify"), line):
         assert lab.report(candidate="DMF-20", value=1.0).status_code == 201
 
 
@@ -127,10 +128,11 @@ def test_who_waited_too_long_is_told_although_no_thread_is_free(
     assert lab.client.portal is not None
     default = lab.client.portal.call(anyio.to_thread.current_default_thread_limiter)
     threads = lab.client.app.state.long_work._threads  # type: ignore[attr-defined]
-    line = line_of(default) if "keys" in path else lambda: threads.line
-    held = "app.api.routes.operations:must_be_ready" if "keys" in path else "app.api.routes.reading:summarise"
-    first = "/readyz" if "keys" in path else path
-    with crowd(held, lambda _: lab.client.get(first), line):
+    if "keys" in path:
+        busy = crowd("app.api.routes.operations:must_be_ready", lambda _: lab.client.get("/readyz"), line_of(default))
+    else:
+        busy = crowd(VERIFY, lambda _: lab.client.post(f"{lab.path}/verify"), lambda: threads.line)
+    with busy:
         monkeypatch.setattr(limits, "MOST_SECONDS", 0.1)
         problem(lab.client.get(path), 503, "overloaded")
 
