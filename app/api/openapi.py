@@ -42,7 +42,6 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
         _add_shapes(document)
         for operation in _operations(document):
             operation.setdefault("security", [])  # open to everybody, said aloud
-            operation.setdefault("description", f"{operation['summary']}.")
             _describe_streams(operation)
         app.openapi_schema = document
     return app.openapi_schema

@@ -214,3 +214,12 @@ def test_a_map_of_thousands_is_reached_by_the_keyboard_too(window: Open, scene: 
     figure.locator(".catch").focus()
     page.keyboard.press("ArrowLeft")
     expect(figure.locator(".tip")).to_contain_text("K291")  # the rightmost that is measured
+
+
+def test_what_was_typed_is_shown_as_typed_and_a_program_s_number_is_rounded(
+    window: Open, scene: Scene, study: str
+) -> None:
+    scene.report(study, {"candidate": "A1", "value": 37.955793659978255}, {"candidate": "A2", "value": 20.1234567})
+    page = window().sign_in(scene.key, f"/studies/{study}/results")
+    expect(page.get_by_text("37.9558", exact=True)).to_be_visible()
+    expect(page.get_by_text("20.1234567", exact=True)).to_be_visible()

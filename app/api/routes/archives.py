@@ -39,6 +39,8 @@ _BINARY = {ZIP: {"schema": {"type": "string", "format": "binary"}}}
     | {200: {"content": _BINARY, "description": "The archive"}},
 )
 async def export_study(study: Name, tx: CanExport, resources: ResourcesDep, run_long: RunLong) -> Response:
+    """A zip file with the ledger and all arrays, signed by this server. Any server can import and check it."""
+
     def write(path: Path) -> None:
         tx.record(record_export, study)
         tx.read(write_archive, resources, study, path)
@@ -65,6 +67,9 @@ async def import_study(
     ] = False,
     name: Annotated[Name | None, Query(description="Another name for the study; by default its own.")] = None,
 ) -> Response:
+    """Checks every event as if it were sent now. An archive of an unknown server needs `accept_unverified`, and is
+    marked for ever.
+    """
     if body.media_type != ZIP:
         raise UnsupportedMediaType(f"Send the archive as {ZIP}.")
     work = partial(import_archive, accept_unverified=accept_unverified, name=name)
@@ -80,4 +85,5 @@ class ServerOut(Shape):
 
 @router.get("/server", summary="Who this server is, and the key that checks its signatures")
 async def identify(resources: ResourcesDep, _tx: CanRead) -> ServerOut:
+    """Other servers that trust this public key import its archives without a further flag."""
     return ServerOut(server=resources.signer.server, public_key=resources.signer.public_key)

@@ -44,6 +44,7 @@ def list_audit(
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> AuditPage:
+    """Who managed keys and access, signed in, exported and deleted: one entry each, chained by hashes."""
     entries = tx.read(audit.list_entries, after, limit)
     return AuditPage(
         entries=tuple(AuditEntryOut.model_validate(entry) for entry in entries),
@@ -53,4 +54,5 @@ def list_audit(
 
 @router.post("/verify", summary="Check the hash chain of the audit log")
 async def verify_audit(tx: CanListKeys, run_long: RunLong) -> AuditVerifiedOut:
+    """Names the first entry that was altered or is missing."""
     return AuditVerifiedOut.model_validate(await run_long(lambda: tx.read(audit.verify_audit)))

@@ -32,6 +32,9 @@ BacktestNumber = Annotated[int, Path(ge=1, lt=2**31, description="The number of 
 async def start_backtest(
     study: Name, wanted: BacktestIn, tx: CanManage, resources: ResourcesDep, run_long: RunLong
 ) -> Response:
+    """Runs in the background. It pretends to know nothing, asks for batches and looks the results up, again and
+    again.
+    """
     return respond(await run_long(partial(backtests.start, resources, tx, study, wanted.form(), _started)))
 
 
@@ -42,6 +45,7 @@ def list_backtests(
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> BacktestPageOut:
+    """Each with its plan and how far it is."""
     page = tx.read(backtests.list_backtests, study, after, limit)
     shown = tuple(backtest_out(backtest) for backtest in page)
     return BacktestPageOut(backtests=shown, next=page[-1].number if len(page) == limit else None)
@@ -49,6 +53,9 @@ def list_backtests(
 
 @router.get("/{number}", summary="A backtest: how far it is, and what came out")
 def read_backtest(study: Name, number: BacktestNumber, tx: CanRead) -> BacktestOut:
+    """Once it has ended: how many measurements it takes to come close to the best, with an interval, beside random
+    choice.
+    """
     return backtest_out(tx.read(backtests.read, study, number))
 
 
@@ -59,6 +66,7 @@ def read_backtest(study: Name, number: BacktestNumber, tx: CanRead) -> BacktestO
     responses=WRITES,
 )
 def cancel_backtest(study: Name, number: BacktestNumber, tx: CanManage) -> Response:
+    """Its process ends, and it stays listed as cancelled."""
     return respond(tx.write_once(backtests.cancel, study, number, answer=_shown))
 
 

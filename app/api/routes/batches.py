@@ -92,6 +92,7 @@ def list_batches(
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> BatchPage:
+    """Without their suggestions; `after` continues a page."""
     found, page = tx.read(batches.list_batches, study, after, limit, state, worker)
     following = page[-1].number if len(page) == limit else None
     return BatchPage(batches=tuple(batch_brief(found, batch) for batch in page), next=following)
@@ -99,6 +100,7 @@ def list_batches(
 
 @router.get("/batches/{number}", summary="Read a batch", response_model=BatchOut, responses=_NOT_FOUND)
 def read_batch(study: Name, number: BatchNumber, tx: CanRead, resources: ResourcesDep) -> BatchOut:
+    """With its suggestions, why each was chosen, and how it was computed."""
     return batch_out(tx.read(batches.read_batch, resources, study, number))
 
 
@@ -134,6 +136,7 @@ def read_sheet(
     bom: Annotated[bool, Query(description="Begin with a byte order mark, for some spreadsheet programs.")] = False,
     format: Literal["csv", "xlsx"] = "csv",  # noqa: A002
 ) -> Response:
+    """One row per measurement, with an empty cell for each value. Send the same file back as a report."""
     found = tx.read(batches.read_sheet, resources, study, number)
     header, rows = layout.of(*sheet_of(*found, abandoned=layout.rows is None))
     if format == "xlsx":
@@ -160,6 +163,7 @@ def close_batch(
     tx: CanAsk,
     reason: Annotated[Reason | None, Query()] = None,
 ) -> Response:
+    """The suggestions without a result are abandoned. A result that arrives later still counts."""
     return respond(tx.write_once(batches.close, resources, study, number, reason, answer=_batch))
 
 
@@ -171,6 +175,7 @@ def list_suggestions(
     state: SuggestionState = SuggestionState.PENDING,
     worker: Annotated[Name | None, Query()] = None,
 ) -> BenchOut:
+    """What is pending, of one worker or of all."""
     return bench_out(tx.read(batches.bench, resources, study, state, worker))
 
 
@@ -185,6 +190,7 @@ def list_suggestions(
 async def swap_suggestion(
     study: Name, suggestion: SuggestionPath, wanted: SwapIn, resources: ResourcesDep, tx: CanAsk, run_long: RunLong
 ) -> Response:
+    """The old suggestion is abandoned with your reason; the new one gets the next rank of the same batch."""
     form = SwapForm(suggestion, wanted.reason, wanted.switch_off)
     return respond(await run_long(partial(swap, resources, tx, study, form, _batch)))
 

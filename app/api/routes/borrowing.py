@@ -26,11 +26,13 @@ router = APIRouter(
     responses=WRITES | documented("no-candidates", "study-not-active"),
 )
 def borrow_results(study: Name, wanted: BorrowIn, tx: CanManage, resources: ResourcesDep) -> Response:
+    """The results are copied into this study with the hash of where they come from. How much they count is fitted."""
     return respond(tx.write_once(borrow, resources, study, wanted.sources, wanted.reason, answer=_borrowed))
 
 
 @router.get("", summary="Which results are borrowed, and how much they count")
 async def list_borrowed(study: Name, tx: CanRead, resources: ResourcesDep, run_long: RunLong) -> BorrowedOut:
+    """Each earlier study with the columns that both have and its share in what is expected."""
     return borrowed_out(await run_long(lambda: read_borrowed(resources, tx, study)))
 
 

@@ -142,6 +142,7 @@ async def upload(
     replace: Annotated[bool, Query(description="Replace the list that the study has.")] = False,
     dry_run: DryRun = False,
 ) -> Response:
+    """Repeating it changes nothing. Once there are results or batches, the list can only grow."""
     work = partial(uploads.upload, resources, tx, study, body, replacing=replace, dry_run=dry_run, answer=_receipt)
     with resources.memory.reserve(body.memory):
         return respond(await run_long(work))
@@ -157,6 +158,7 @@ async def upload(
 async def append(
     study: Name, body: Uploaded, resources: ResourcesDep, tx: CanUpload, run_long: RunLong, dry_run: DryRun = False
 ) -> Response:
+    """The columns must be those that the study has. Levels of texts may be new."""
     work = partial(uploads.append, resources, tx, study, body, dry_run=dry_run, answer=_receipt)
     with resources.memory.reserve(body.memory):
         return respond(await run_long(work))
@@ -193,6 +195,7 @@ async def list_candidates(
     query: Annotated[CandidateQuery, Depends(candidate_query)],
     format: Literal["json", "csv", "xlsx"] = "json",  # noqa: A002
 ) -> Response:
+    """With `posterior`, each has what the model expects of it. Conditions in `where` must all be met."""
     if format == "json":
         return await reader.answer(study, partial(_page, study, reader.tx, resources, query))
     return await run_long(partial(_table, study, reader.tx, resources, query, format))
@@ -205,6 +208,7 @@ async def list_candidates(
     responses=documented("candidate-not-found", "study-not-found"),
 )
 def read_candidate(study: Name, key: CandidateKey, tx: CanRead, resources: ResourcesDep) -> CandidateOut:
+    """Its features, its attributes, and whether it is available."""
     return candidate_out(tx.read(candidates.read_one, resources, study, key))
 
 
@@ -215,6 +219,7 @@ def read_candidate(study: Name, key: CandidateKey, tx: CanRead, resources: Resou
     responses=WRITES | documented("study-not-found", "study-not-active"),
 )
 def switch_candidates(study: Name, change: SwitchIn, resources: ResourcesDep, tx: CanManage) -> Response:
+    """All of them or none, as one event. What is switched off is not suggested."""
     keys, where = (None if named is None else tuple(named) for named in (change.keys, change.where))
     arguments = (resources, study, candidates.Choice(keys, where), change.available, change.reason)
     return respond(tx.write_once(candidates.switch_many, *arguments, answer=_switched))
@@ -229,6 +234,7 @@ def switch_candidates(study: Name, change: SwitchIn, resources: ResourcesDep, tx
 def change_candidate(
     study: Name, key: CandidateKey, change: CandidateChange, resources: ResourcesDep, tx: CanManage
 ) -> Response:
+    """Switching off needs a reason, which is kept."""
     return respond(
         tx.write_once(candidates.switch, resources, study, key, change.available, change.reason, answer=_candidate)
     )

@@ -23,6 +23,7 @@ router = APIRouter(prefix="/v1/candidates", tags=["candidates"], route_class=Str
     openapi_extra=BODY,
 )
 async def check_candidates(body: Uploaded, resources: ResourcesDep, run_long: RunLong) -> UploadReceiptOut:
+    """Finds the same mistakes as an upload, and guesses what each column is for. It needs no study."""
     with resources.memory.reserve(body.memory):
         table = await run_long(partial(check, resources, body))
     return UploadReceiptOut(

@@ -33,6 +33,7 @@ def list_events(
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> EventPage:
+    """Every event with its hash and the one before it, so that you can check the chain yourself."""
     page = tx.read(events.list_events, study, after, limit)
     following = page[-1].entry.seq if page and (len(page) == limit or not page[-1].is_last) else None
     return EventPage(events=tuple(event_out(listed) for listed in page), next=following)

@@ -26,6 +26,7 @@ router = APIRouter(prefix="/v1/studies/{study}", tags=["studies"], route_class=S
     responses=OF_A_STUDY | WRITES | documented("study-exists") | {201: {"model": StudyOut, "description": "Forked"}},
 )
 async def fork_study(study: Name, request: ForkRequest, tx: CanManage, run_long: RunLong) -> Response:
+    """Takes over everything up to an event, with its origin. Both ledgers name each other by hash."""
     settings = request.configuration.over
     work = partial(forks.fork, new_name=request.name, at=request.at, settings=settings, reason=request.reason)
     return respond(await run_long(lambda: tx.write_once(work, study, answer=created)))

@@ -16,6 +16,7 @@ router = APIRouter(prefix="/v1/heads", tags=["heads"], route_class=StrictRoute, 
 
 @router.get("", summary="The newest head of every study, signed by this server", response_model=SignedHeadsIn)
 async def read_heads(tx: CanRead, resources: ResourcesDep, run_long: RunLong) -> SignedHeadsIn:
+    """Keep them somewhere else: they prove later that nothing was cut off."""
     return signed_heads_out(await run_long(lambda: tx.read(heads.read_heads, resources.signer)))
 
 
@@ -27,5 +28,6 @@ async def read_heads(tx: CanRead, resources: ResourcesDep, run_long: RunLong) ->
 async def check_heads(
     anchored: SignedHeadsIn, tx: CanRead, resources: ResourcesDep, run_long: RunLong
 ) -> HeadsCheckedOut:
+    """Says of every study whether its ledger continues the one that the head belongs to."""
     given = signed_heads(anchored)
     return heads_checked_out(await run_long(lambda: tx.read(heads.check_heads, resources.signer, given)))

@@ -21,11 +21,13 @@ router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=StrictRoute, re
 
 @router.get("", summary="List the keys, never their secrets")
 def list_keys(tx: CanListKeys) -> KeyList:
+    """Names, roles, studies, expiry. Secrets are not stored."""
     return KeyList(keys=tuple(key_out(key) for key in tx.read(access.list_keys)))
 
 
 @router.get("/me", summary="What this key is and may see")
 def who_am_i(tx: CanRead) -> KeyOut:
+    """Any key may ask this of itself."""
     return key_out(tx.actor.key)
 
 
@@ -37,6 +39,7 @@ def who_am_i(tx: CanRead) -> KeyOut:
     responses=WRITES | documented("study-not-found", "study-deleted"),
 )
 def create_key(wanted: KeyRequest, tx: CanChangeKeys) -> Response:
+    """The secret is in this answer, and nowhere else again."""
     studies = tuple(dict.fromkeys(wanted.studies))
     created = tx.write_once(
         access.create_key, wanted.name, Role(wanted.role), studies, wanted.expires_at, answer=_created
@@ -51,6 +54,7 @@ def create_key(wanted: KeyRequest, tx: CanChangeKeys) -> Response:
     responses=WRITES | documented("key-not-found"),
 )
 def revoke_key(key_id: KeyId, tx: CanChangeKeys) -> Response:
+    """Open streams of the key end, too."""
     return respond(tx.write_once(access.revoke_key, key_id, answer=lambda key: answer(key_out(key))))
 
 

@@ -200,6 +200,7 @@ async def report_observations(  # noqa: PLR0913, PLR0917  (each dependency would
     outside_limits: OutsideLimits = "refuse",
     dry_run: Annotated[bool, Query(description="Check everything, store nothing.")] = False,
 ) -> Response:
+    """All of it is stored, or nothing. A repetition is recognised, and errors name the row and the column."""
     resources: Resources = request.app.state.resources
     async with spool(request, reporter, json_in_memory=True) as body:
         tx = write_transactions(request, reporter, idempotency_key, body.digest)
@@ -220,6 +221,7 @@ async def report_observations(  # noqa: PLR0913, PLR0917  (each dependency would
     responses=WRITES | _NOT_FOUND,
 )
 def retract_upload(study: Name, retraction: UploadRetractionIn, tx: CanReport) -> Response:
+    """For a sheet of another study, or one that was sent by mistake. The results are kept, but no longer count."""
     upload, reason = retraction.upload, retraction.reason
     return respond(tx.write_once(observations.retract_upload, study, upload, reason, answer=_retracted))
 
@@ -227,6 +229,7 @@ def retract_upload(study: Name, retraction: UploadRetractionIn, tx: CanReport) -
 @router.get(
     "",
     summary="Observations, in their current or in every version; JSON, CSV or .xlsx",
+    description="`versions=all` shows what was corrected, by whom and why.",
     response_model=ObservationPage,
     responses=_NOT_FOUND
     | {200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "Observations"}},
@@ -258,6 +261,7 @@ def list_observations(
 def read_observation(
     study: Name, number: ObservationNumber, tx: CanRead, resources: ResourcesDep, response: Response
 ) -> ObservationPage:
+    """The first version is what was reported; every later one has a reason."""
     versions = tx.read(observations.list_versions, resources, study, number)
     response.headers["ETag"] = f'"{versions[-1].observation.version}"'
     return ObservationPage(observations=tuple(observation_out(version) for version in versions), next=None)
@@ -278,6 +282,9 @@ def correct(
     version: SeenVersion,
     outside_limits: OutsideLimits = "refuse",
 ) -> Response:
+    """`If-Match` names the version that you saw, or `*`. The answer names the batches that were chosen with the old
+    value.
+    """
     changed = Correction(correction.outcome(), correction.reason, outside_limits == "accept")
     return respond(tx.write_once(observations.correct, resources, study, number, version, changed, answer=_revised))
 
@@ -296,6 +303,7 @@ def retract(
     tx: CanReport,
     version: SeenVersion,
 ) -> Response:
+    """It is kept, but no longer counts. A correction brings it back."""
     reason = retraction.reason
     return respond(tx.write_once(observations.retract, resources, study, number, version, reason, answer=_revised))
 

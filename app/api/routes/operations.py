@@ -33,6 +33,7 @@ class Ready(Fine):
 
 @router.get("/healthz", summary="The process answers")
 async def health() -> Fine:
+    """Says nothing about the database: `/readyz` does."""
     return Fine()
 
 
@@ -42,6 +43,7 @@ async def health() -> Fine:
     responses=documented("database-unavailable", "database-busy", "database-replaced", "overloaded"),
 )
 def ready(resources: ResourcesDep) -> Ready:
+    """Also tells how many compute workers there are and how many have died."""
     must_be_ready(resources.database)
     return Ready(compute=ComputeOut.model_validate(resources.compute.status()))
 
@@ -53,4 +55,5 @@ def ready(resources: ResourcesDep) -> Ready:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Metrics"}},
 )
 def metrics(request: Request) -> Response:
+    """Of this process; of all processes if there are several."""
     return Response(request.app.state.metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -30,6 +30,9 @@ MODEL = documented("conflict")
 
 @router.get("/summary", summary="A study at a glance", response_model=SummaryOut, responses=NOT_MODIFIED | MODEL)
 async def read_summary(study: Name, reader: Reader, resources: ResourcesDep, as_of: AsOf = None) -> Response:
+    """State, counts, the best so far, what is expected to be best, open batches, spending. `as_of` shows an earlier
+    moment.
+    """
     return await reader.answer(study, lambda: summary_out(summarise(resources, reader.tx, study, as_of)))
 
 
@@ -40,6 +43,9 @@ async def read_summary(study: Name, reader: Reader, resources: ResourcesDep, as_
     responses=NOT_MODIFIED | MODEL,
 )
 async def read_certificate(study: Name, reader: Reader, resources: ResourcesDep, as_of: AsOf = None) -> Response:
+    """What is left to gain, the chance that the best is measured already, how many can still be it, and what to do
+    next.
+    """
     return await reader.answer(study, lambda: certificate_out(summarise(resources, reader.tx, study, as_of)))
 
 
@@ -50,11 +56,16 @@ async def read_certificate(study: Name, reader: Reader, resources: ResourcesDep,
     responses=NOT_MODIFIED | MODEL,
 )
 async def read_study_front(study: Name, reader: Reader, resources: ResourcesDep, as_of: AsOf = None) -> Response:
+    """The hypervolume, and how many candidates can still be on the front. With one objective, its best feasible
+    candidates.
+    """
     return await reader.answer(study, lambda: front_out(read_front(resources, reader.tx, study, as_of)))
 
 
 @router.get("/trace", summary="How it went, batch by batch", response_model=TraceOut, responses=NOT_MODIFIED | MODEL)
 async def read_trace(study: Name, reader: Reader, resources: ResourcesDep) -> Response:
+    """The best so far after every result, and the size of every batch."""
+
     def make() -> TraceOut:
         _, issued = reader.tx.read(batches.list_batches, study, 0, 100_000, None, None)
         summary = summarise(resources, reader.tx, study, None)
@@ -70,11 +81,15 @@ async def read_trace(study: Name, reader: Reader, resources: ResourcesDep) -> Re
     responses=NOT_MODIFIED | MODEL,
 )
 async def read_diagnostics(study: Name, reader: Reader, resources: ResourcesDep) -> Response:
+    """Leave-one-out predictions, calibration, which columns matter and how, and results that look like typing
+    errors.
+    """
     return await reader.answer(study, lambda: diagnostics_out(diagnose_study(resources, reader.tx, study)))
 
 
 @router.post("/verify", summary="Check the ledger, and everything that is derived from it")
 async def verify(study: Name, tx: CanRead, run_long: RunLong) -> VerifiedOut:
+    """Computes every hash and every table again, and tells what differs."""
     return verified_out(await run_long(lambda: tx.read(verification.verify, study)))
 
 
@@ -86,4 +101,5 @@ async def verify(study: Name, tx: CanRead, run_long: RunLong) -> VerifiedOut:
 async def replay_batch(
     study: Name, number: Annotated[int, Path(ge=1, lt=2**31)], tx: CanRead, resources: ResourcesDep, run_long: RunLong
 ) -> ReplayedOut:
+    """Starts from the events before it, and needs nothing that was computed then."""
     return replayed_out(await run_long(lambda: replay(resources, tx, study, number)))

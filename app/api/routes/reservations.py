@@ -27,6 +27,7 @@ router = APIRouter(
 
 @router.get("", summary="Candidates that somebody will measure without a batch")
 def list_reservations(study: Name, tx: CanRead, worker: Annotated[Name | None, Query()] = None) -> ReservationsOut:
+    """Who reserved which candidate, when and why."""
     return reservations_out(tx.read(reservations.list_reservations, study, worker))
 
 
@@ -54,6 +55,7 @@ def release_candidate(
     tx: CanAsk,
     reason: Annotated[Reason | None, Query()] = None,
 ) -> Response:
+    """It can be suggested to anybody again."""
     return respond(tx.write_once(reservations.release, resources, study, key, reason, answer=_reserved))
 
 

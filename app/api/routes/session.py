@@ -38,6 +38,7 @@ class SignIn(Body):
 
 @router.post("", summary="Sign in: the key goes into a cookie that scripts cannot read", response_model=KeyOut)
 def sign_in(request: Request, wanted: SignIn, resources: ResourcesDep) -> Response:
+    """Only the page of this server may do this."""
     sessions.must_be_our_own_page(request)
     plaintext_key = wanted.key.strip()
     with resources.database.read() as connection:
@@ -51,6 +52,7 @@ def sign_in(request: Request, wanted: SignIn, resources: ResourcesDep) -> Respon
 
 @router.delete("", status_code=204, summary="Sign out")
 def sign_out(request: Request) -> Response:
+    """The cookie is taken back; the key stays valid."""
     response = Response(status_code=204)
     sessions.end(response, request)
     return response

@@ -44,6 +44,8 @@ async def draw_structure(
     width: Pixels = 250,
     height: Pixels = 200,
 ) -> Response:
+    """204 if the study has no column of molecules. The server needs its extra `chem`."""
+
     def drawn() -> Response:
         smiles = tx.read(structures.read_smiles, resources, study, key, column)
         if smiles is None:

@@ -28,6 +28,7 @@ def list_studies(
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> StudyPage:
+    """By state, in pages; `after` continues."""
     page = tx.read(studies.list_studies, state, after, limit)
     return StudyPage(
         studies=tuple(study_out(study) for study in page), next=page[-1].id if len(page) == limit else None
@@ -43,11 +44,13 @@ def list_studies(
     | {201: {"model": StudyOut, "description": "Created"}},
 )
 def create_study(study: Name, settings: StudySettings, tx: CanManage) -> Response:
+    """Every setting has a default. Another configuration under the same name is refused."""
     return respond(tx.write_once(studies.create, study, settings.configuration(), answer=created))
 
 
 @router.get("/{study}", summary="Read a study", response_model=StudyOut, responses=OF_A_STUDY)
 def read_study(study: Name, tx: CanRead) -> Response:
+    """Its settings, state, columns and version, which a change names in `If-Match`."""
     return respond(_study(tx.read(studies.find, study)))
 
 
@@ -62,6 +65,7 @@ def read_study(study: Name, tx: CanRead) -> Response:
     ),
 )
 def change_study(study: Name, change: StudyChange, tx: CanManage, version: SeenVersion) -> Response:
+    """Batches that were issued stay as they are. What is measured can change until the first result."""
     state, settings = change.new_state(), change.apply_to
     return respond(tx.write_once(studies.change, study, version, state, settings, change.reason, answer=_study))
 
@@ -73,6 +77,7 @@ def change_study(study: Name, change: StudyChange, tx: CanManage, version: SeenV
     responses=OF_A_STUDY | WRITES | documented("forbidden-transition"),
 )
 def delete_study(study: Name, tx: CanManage, reason: Annotated[Reason | None, Query()] = None) -> Response:
+    """It is no longer shown, and its name stays taken. Its ledger stays."""
     return respond(tx.write_once(studies.delete, study, reason, answer=_nothing))
 
 
@@ -83,6 +88,7 @@ def delete_study(study: Name, tx: CanManage, reason: Annotated[Reason | None, Qu
     responses=OF_A_STUDY | WRITES | documented("key-not-found", "study-not-found"),
 )
 def grant(study: Name, key_id: KeyId, tx: CanManage) -> Response:
+    """Its role says what it may do there."""
     return respond(tx.write_once(studies.grant, study, key_id, answer=_nothing))
 
 
@@ -93,6 +99,7 @@ def grant(study: Name, key_id: KeyId, tx: CanManage) -> Response:
     responses=OF_A_STUDY | WRITES | documented("key-not-found", "study-not-found"),
 )
 def withdraw(study: Name, key_id: KeyId, tx: CanManage) -> Response:
+    """Effective with the next request."""
     return respond(tx.write_once(studies.withdraw, study, key_id, answer=_nothing))
 
 

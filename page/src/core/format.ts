@@ -45,11 +45,13 @@ export function measured(value: number, spread: number | null | undefined, unit 
   return withUnit(`${sign(shown.format(value))} ± ${shown.format(spread)}`, unit);
 }
 
-// What a person typed is shown as typed: every digit of it.
-export const exact = (value: number): string =>
-  Math.abs(value) >= 1e21 || (value !== 0 && Math.abs(value) < 1e-9)
+// What a person typed is shown as typed: every digit of it. Nobody types more than twelve: a program's number is rounded.
+export function exact(value: number): string {
+  if (Number(value.toPrecision(12)) !== value) return number(value, 6);
+  return Math.abs(value) >= 1e21 || (value !== 0 && Math.abs(value) < 1e-9)
     ? scientific(value, 17)
     : sign(format(0, 17).format(value));
+}
 
 export const withUnit = (text: string, unit?: string): string => (unit ? `${text} ${unit}` : text);
 // Between two percentages lie percentage points.
