@@ -12,6 +12,7 @@ from app.arrays import Array
 from app.domain.access import Role
 from app.domain.candidates import BlockArrays, CandidateBlock, Column
 from app.domain.clock import ago
+from app.domain.events import EarlierResults
 from app.domain.studies import Configuration, Direction, ModelSettings, Objective, Theory
 from app.modelling.ledger_state import LedgerState
 from app.modelling.model import _previous_fit, advance
@@ -59,8 +60,8 @@ def test_a_changed_scale_of_a_column_changes_the_features() -> None:
     before = LedgerState(columns=(column,), blocks=(block,))
     after = replace(before, configuration=Configuration(columns={"pressure": {"scale": "log"}}))
 
-    def load(_block: CandidateBlock) -> tuple[Array, Array]:
-        return np.array([[1.0], [2.0], [3.0]]), np.empty((3, 0), dtype="<i4")
+    def load(_block: CandidateBlock) -> tuple[Array, Array, dict[str, Array]]:
+        return np.array([[1.0], [2.0], [3.0]]), np.empty((3, 0), dtype="<i4"), {}
 
     earlier = advance(None, before, load)
     continued, fresh = (advance(base, after, load).state.X.tolist() for base in (earlier, None))
@@ -71,10 +72,17 @@ def test_a_changed_scale_of_a_column_changes_the_features() -> None:
 def test_a_fit_is_void_when_a_setting_it_depends_on_changes(setting: str) -> None:
     """Planted: a fit that survived a change of goal."""
     fit = object()
-    base: Any = SimpleNamespace(ledger=SimpleNamespace(configuration=Configuration()), fit=fit)
+    base: Any = SimpleNamespace(ledger=LedgerState(), fit=fit)
     changed = replace(Configuration(), **{setting: OTHER_SETTINGS[setting]})
-    assert _previous_fit(base, replace(Configuration(), description="other words")) is fit
-    assert _previous_fit(base, changed) is None
+    assert _previous_fit(base, LedgerState(configuration=Configuration(description="other words"))) is fit
+    assert _previous_fit(base, LedgerState(configuration=changed)) is None
+
+
+def test_a_fit_is_void_when_a_constraint_or_what_is_borrowed_changes() -> None:
+    base: Any = SimpleNamespace(ledger=LedgerState(), fit=object())
+    assert _previous_fit(base, LedgerState(bounds=(90.0,))) is None
+    earlier = EarlierResults("t", 3, "f" * 64, Direction.MAXIMIZE, (1.0,), {"pressure": (1.0,)}, {})
+    assert _previous_fit(base, LedgerState(borrowed=(earlier,))) is None
 
 
 def test_a_page_of_batches_begins_after_the_one_that_was_seen(lab: Lab) -> None:
