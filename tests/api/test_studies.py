@@ -46,6 +46,9 @@ def test_a_study_is_made_with_defaults_that_work(admin: TestClient) -> None:
         "noise": "auto",
         "stop": {"regret_bound": None, "observations": None, "date": None},
         "overdue_hours": None,
+        "budget": None,
+        "cost_unit": None,
+        "confirm": None,
     }
     assert (study["name"], study["state"], study["candidates"], study["columns"]) == ("s", "active", 0, [])
     assert made.headers["ETag"] == f'"{study["version"]}"'
