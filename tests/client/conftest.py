@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from app import logs
 from nextbatch import AsyncClient, Client
 from tests import live
 from tests.client.waited import Waited
@@ -17,6 +18,12 @@ ROWS = [
     {"key": f"A{number}", "temperature": 60.0 + 10 * number, "solvent": solvent}
     for number, solvent in enumerate(["DMF", "THF", "DMF", "THF"], start=1)
 ]
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> None:
+    """The server runs in this process, and other servers here may have asked for more words since."""
+    logs.configure("json", "error")
 
 
 @pytest.fixture(scope="session")
