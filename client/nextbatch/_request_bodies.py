@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -72,6 +73,11 @@ def reports_body(data: Any) -> Body:
     if isinstance(data, Mapping):
         return {"json": report_of(data)}
     return {"json": {"observations": [report_of(report) for report in data]}}
+
+
+def is_suggestion(text: str) -> bool:
+    """Whether a text is the id of a suggestion, such as B3-S1. Only the full form: a key such as 3-1 is a key."""
+    return re.fullmatch(r"B[0-9]+-S[0-9]+", text, re.IGNORECASE) is not None
 
 
 def report_of(report: Mapping[str, Any]) -> dict[str, Any]:

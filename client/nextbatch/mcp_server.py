@@ -15,6 +15,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
+from ._request_bodies import is_suggestion
 from .client import AsyncClient
 from .errors import NextbatchError
 
@@ -147,7 +148,7 @@ def _add_writes(server: MCPServer[Any], client: AsyncClient) -> None:
         from all earlier ones is refused: check it with a person, who can report it on the page or the command line.
         """
         opened = await client.study(study)
-        name = "suggestion" if _is_suggestion(target) else "key"
+        name = "suggestion" if is_suggestion(target) else "key"
         outcome = {"value": value, "values": values, "failed": {"reason": failed} if failed else None, "note": note}
         return asdict(await opened.report({name: target, **outcome}, implausible="refuse"))
 
@@ -166,14 +167,8 @@ def _terms(where: list[str] | None) -> dict[str, Any]:
     return {"where": where} if where else {}
 
 
-def _is_suggestion(text: str) -> bool:
-    """Whether it is an id such as B3-S1; a key such as 3-1 is a key."""
-    batch, sign, rank = text.upper().partition("-S")
-    return bool(sign) and batch.startswith("B") and batch[1:].isdecimal() and rank.isdecimal()
-
-
 def _batch_of(suggestion: str) -> int:
-    if not _is_suggestion(suggestion):
+    if not is_suggestion(suggestion):
         raise ValueError(f"{suggestion} is no suggestion. Write an id such as B3-S1.")
     return int(suggestion[1:].partition("-")[0])
 

@@ -235,7 +235,6 @@ def test_a_budget_that_cannot_be_is_refused(lab: Lab) -> None:
     assert lab.change(budget=None).status_code == 200
 
 
-@on_sqlite
 def test_a_study_with_costs_moves_in_an_archive(lab: Lab) -> None:
     begin(lab, budget=100, cost_unit="EUR")
     lab.batch(budget=20, max_size=3)

@@ -142,7 +142,6 @@ def test_reserved_costs_are_committed(lab: Lab) -> None:
     assert lab.replays(2)
 
 
-@on_sqlite
 def test_a_study_with_reservations_moves_in_an_archive(lab: Lab) -> None:
     lab.begin()
     reserve(lab, "DMF-50", "THF-50", "MeOH-50")

@@ -1,6 +1,5 @@
 """The bench from the command line: ask for a batch, report results, watch a study live."""
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -14,6 +13,7 @@ import typer
 from rich.markup import escape
 
 from .. import AsyncClient, InvalidInput, Reported, Suggestion
+from .._request_bodies import is_suggestion
 from ..display import plural
 from .printing import batch_table, console, errors, expenses_in_words, print_json, print_warnings, spinner, table
 from .remote import AsJson, KeyOption, StudyName, Url, find_server, open_study
@@ -140,7 +140,7 @@ def report(
             reported = _send_sheet(send, asks=asks)
         else:
             result = {"failed": {"reason": failed}} if failed else {"values": value}
-            name = "suggestion" if _is_suggestion(target or "") else "key"
+            name = "suggestion" if is_suggestion(target or "") else "key"
             send = partial(opened.report, {name: target, **result, "note": note}, duplicates=duplicates)
             reported = _send_result(send) if asks and implausible == "ask" else send(implausible=judgement)
     _show(reported, as_json=as_json)
@@ -204,8 +204,3 @@ def _show(reported: Reported, *, as_json: bool) -> None:
     statuses = Counter(result.status for result in reported.results)
     title = "Reported" if reported.stored else "Would be reported"
     console.print(table([title, ""], statuses.items()))
-
-
-def _is_suggestion(text: str) -> bool:
-    """Only the full form: a key such as 3-1 is a key."""
-    return re.fullmatch(r"B[0-9]+-S[0-9]+", text, re.IGNORECASE) is not None
