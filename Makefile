@@ -18,7 +18,7 @@ BIOME := $(NODE)/@biomejs/biome/bin/biome
 PEERS := ax baybe bofire botorch optuna rdkit sklearn syne_tune
 WITH_TORCH := ax baybe bofire botorch optuna
 
-.PHONY: setup page serve test browser check check-page format lock bench bench-full peers prove audit clean
+.PHONY: setup page serve test browser docs reference check check-page format lock bench bench-full peers prove mutants audit clean
 
 setup: .venv/ready page ## the virtual environment with everything, from hash-locked requirements, and the page
 
@@ -28,6 +28,8 @@ page: .venv/serving ## build the page; nothing happens if its sources have not c
 # What serving needs comes first and alone; the tools for tests and checks are added by whatever needs them.
 .venv/serving: requirements/bootstrap.lock requirements/server.lock requirements/build.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Nextbatch needs Python 3.11 or newer; PYTHON=/path/to/python names one." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "Nextbatch needs Python 3.11 or newer; $(PYTHON) is older, or does not run." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.lock
 	$(UV) pip sync --quiet --compile-bytecode --require-hashes requirements/server.lock requirements/build.lock requirements/bootstrap.lock
@@ -43,13 +45,19 @@ serve: export NEXTBATCH_DATA ?= ./data
 serve: page ## migrate the database and start the server
 	$(BIN)/nextbatch serve
 
-test: setup browser ## the whole suite, on SQLite and on PostgreSQL
+test: setup browser docs ## the whole suite, on SQLite and on PostgreSQL
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 browser: ## Chromium for the page's tests; Debian's own
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null; } || \
 		{ echo "The page's tests need Chromium: install it (Debian: apt-get install chromium)." >&2; exit 1; }
 	@command -v chromium >/dev/null || { apt-get update && apt-get install -y --no-install-recommends chromium; }
+
+docs: .venv/ready ## the documentation as a site, in app/manual; the server then offers it as /manual/
+	$(BIN)/python -m sphinx --fail-on-warning --quiet --doctree-dir .venv/docs docs app/manual
+
+reference: .venv/ready ## the pages of docs/reference, from the code
+	$(BIN)/python docs/reference.py
 
 check: setup check-page ## lint, format, types, architecture
 	$(BIN)/ruff check .
@@ -91,8 +99,13 @@ bench-full: setup peers ## all benchmarks, for days; goes on where it was interr
 	$(BIN)/python -m benchmarks.peers page
 
 prove: MINUTES ?= 30
-prove: setup ## try to break every promise for MINUTES, and write what came of it into docs/guarantees.md
+prove: setup ## try to break every promise for MINUTES, and write what came of it into docs/guarantees.md; then mutants for ten minutes
 	$(BIN)/python -m tests.reliability --minutes $(MINUTES)
+	$(BIN)/python -m tests.mutation --minutes 10 --record
+
+mutants: MINUTES ?= 10
+mutants: setup ## plant mutants in services, storage and api for MINUTES, and count those that no test notices
+	$(BIN)/python -m tests.mutation --minutes $(MINUTES)
 
 peers: $(PEERS:%=.peers/%/ready) ## an environment for each peer of the benchmarks; torch comes last, from wherever pip finds it
 
@@ -116,4 +129,4 @@ lock: setup ## resolve the requirements anew; the page's libraries and tools are
 		install --prefix $$folder --loglevel=error --package-lock-only || exit 1; done
 
 clean: ## forget the environment and the caches (never the data)
-	rm -rf .venv page/node_modules page/generated app/web .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv page/node_modules page/generated app/web app/manual .mutation .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

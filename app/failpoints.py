@@ -11,7 +11,7 @@ from collections.abc import Mapping
 NAMES = frozenset(
     {
         *("claimed", "locked", "appended", "projected", "grouped", "computed"),
-        *("before-commit", "committed", "chunks-stored"),
+        *("before-commit", "committed", "chunks-stored", "delivery-claimed", "delivery-sent"),
     }
 )
 

@@ -25,7 +25,7 @@ def configure(log_format: str, level: str) -> None:
     ]
     render: list[Processor] = (
         [
-            structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+            structlog.dev.ConsoleRenderer(colors=sys.stdout.isatty(), exception_formatter=structlog.dev.plain_traceback)
         ]  # rich tracebacks would show variables, secrets among them
         if log_format == "console"
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from threadpoolctl import threadpool_limits
 
 from benchmarks import scaling
 from benchmarks.check import check
 from benchmarks.datasets import FOLDER, MissingSetError, Problem, generated, load
 from benchmarks.experiment import Experiment
+from benchmarks.one_thread import one_blas_thread
 from benchmarks.plots import plot_runs, plot_scaling
 from benchmarks.sparse import losses
 from benchmarks.speed import compare
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options().parse_args(arguments)
     mpl.use("agg")
     try:
-        with threadpool_limits(1):
+        with one_blas_thread():
             figures = _asked_for(options)
     except MissingSetError as missing:
         print(missing, file=sys.stderr)
@@ -45,6 +45,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--rule", default="global", choices=["global", "local", "exact", "product", "sequential"])
     parser.add_argument("--exploration", type=float, default=1.0, help="multiplies the theory's alpha")
     parser.add_argument("--resparsify", default="lazy", choices=["lazy", "strict"])
+    parser.add_argument("--no-focus", action="store_true", help="bring all candidates up to date after every batch")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the sets")
     parser.add_argument("--plots", type=Path, help="folder to draw figures into")
@@ -52,6 +53,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--check", action="store_true", help="naive, literal and engine choose the same")
     parser.add_argument("--scaling", action="store_true", help="history, candidates, members, a million candidates")
     parser.add_argument("--sparse", type=int, metavar="N", help="what the sparse model loses with N results")
+    parser.add_argument("--lengthscale", type=float, default=3.0, help="of the sparse model's kernel; small is rough")
     parser.add_argument("--json", action="store_true")
     return parser
 
@@ -60,7 +62,7 @@ def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
     if options.check:
         return _check(options)
     if options.sparse:
-        return losses(_problem(options), options.sparse)
+        return losses(_problem(options), options.sparse, options.lengthscale)
     return _scaling(options) if options.scaling else _speed(options)
 
 
@@ -102,7 +104,9 @@ def _scaling(options: argparse.Namespace) -> dict[str, Any]:
 def _experiment(options: argparse.Namespace, horizon: int) -> Experiment:
     problem = _problem(options)
     made = Experiment.of_the_paper(problem, options.rule, horizon, options.exploration, options.seed)
-    return Experiment(problem, made.settings.replace(resparsify=options.resparsify), horizon, options.exploration)
+    focus = 0.0 if options.no_focus else made.settings.focus
+    chosen = made.settings.replace(resparsify=options.resparsify, focus=focus)
+    return Experiment(problem, chosen, horizon, options.exploration)
 
 
 def _problem(options: argparse.Namespace) -> Problem:

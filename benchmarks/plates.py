@@ -1,12 +1,14 @@
-"""What it costs to run each batch at one value of a column: `python -m benchmarks.plates [--seeds 5]`.
+"""What it costs to run each batch at one value of a column: `python -m benchmarks.plates [--seeds 5] [--baybe]`.
 
-Every table with a suitable column is simulated twice with the same seeds: batches chosen freely, and batches whose
-members share one value of that column, as on a plate with one temperature. After every batch the price that the product
-would state is written down, and what the free batch of the same moment would really have brought.
+Every table with a suitable column, a temperature where there is one, is simulated with the same seeds: batches chosen
+freely, and batches whose members share one value of that column, as on a plate with one temperature; with `--baybe`
+also by BayBE with its constraint. Of a table with several objectives the first one is sought.
+After every batch of ours the price that the product would state is written down, and what the free batch of the same
+moment would really have found more: by how much the best of its true values exceeds the best so far.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,34 +16,78 @@ from pathlib import Path
 import numpy as np
 
 from app.arrays import IndexArray
+from app.domain.studies import Direction
 from app.engine import Ask, Selection, State, choose
-from app.engine.auto import AutoOptions, Observed, alpha_for, cell_count, limits_for, next_batch
-from app.modelling.composing import NO_TERMS, Terms, best_measured, compose
-from benchmarks.labs.policies import Auto, sign_of
+from app.engine.auto import (
+    AutoOptions,
+    FeatureColumn,
+    FittedModel,
+    ObjectiveDirection,
+    Observed,
+    alpha_for,
+    cell_count,
+    draw_jointly,
+    integrated,
+    limits_for,
+    next_batch,
+)
+from app.modelling.composing import compose
+from app.modelling.pricing import expected_gains
+from app.modelling.terms import NO_TERMS, Terms
+from benchmarks.labs.policies import Auto, MakePolicy, sign_of
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.simulation import simulate
 from benchmarks.labs.tables import LABS, Table, load
+from benchmarks.objectives.tables import load as load_several
+from benchmarks.peers.link import Link, python_of
+from benchmarks.peers.policy import Peer
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data"
+MARKED = (
+    "direct_arylation_cost",
+    "suzuki_virtual_tasks:suzuki_i",
+    "suzuki_virtual_tasks:suzuki_ii",
+    "suzuki_virtual_tasks:suzuki_iii",
+    "suzuki_virtual_tasks:suzuki_iv",
+)
+"""Tables of the folder `data2` beside, whose temperature is marked as a setting of the whole plate."""
+
+TABLES = (*(name for name in LABS if name != "direct_arylation"), *MARKED)
+"""direct_arylation has the candidates and the yields of direct_arylation_cost."""
 FEWEST, MOST = 3, 20  # values of a column that a plate could share
+HEADER = (
+    "| table | column | values | cumulative free | one value | BayBE, one value | simple free | one value |"
+    " BayBE, one value | stated price | real price |"
+)
 
 
 @dataclass(frozen=True)
 class Priced:
-    """One batch: the stated price, and the same difference with the true values instead of optimistic ones, both in
-    ranges of the objective."""
+    """One batch: the stated price and the real one, both in ranges of the objective."""
 
     stated: float
     real: float
 
 
 def shared_column(table: Table) -> tuple[str, IndexArray] | None:
-    """The first column with a suitable number of values, and (A,) the code of each candidate's value."""
-    for column, cells in zip(table.columns, table.cells(), strict=True):
+    """A column with a suitable number of values, a temperature before all others, and (A,) the code of each value."""
+    columns = list(zip(table.columns, table.cells(), strict=True))
+    for column, cells in sorted(columns, key=lambda column: not column[0].name.startswith("temperature")):
         values, codes = np.unique(np.array(cells), return_inverse=True)
         if FEWEST <= len(values) <= MOST:
             return column.name, codes.astype(np.int64)
     return None
+
+
+def table_of(folder: Path, name: str) -> Table:
+    """A table of the folder, or of the one beside it, of which the first objective is sought."""
+    if name not in MARKED:
+        return load(folder, name)
+    several = load_several(name, folder.with_name("data2"))
+    columns = tuple(FeatureColumn(column.name, column.kind, column.levels) for column in several.columns)
+    minimised = several.objectives[0].direction is Direction.MINIMIZE
+    direction: ObjectiveDirection = "minimize" if minimised else "maximize"
+    return Table(name, columns, several.numbers, several.codes, several.values[:, 0], direction)
 
 
 class OnePlate(Auto):
@@ -71,47 +117,71 @@ class OnePlate(Auto):
 
         same = compose(choose_one, _open(state, observed), ask, Terms(same=self._codes), promise)
         free = compose(choose_one, _open(state, observed), ask, NO_TERMS, promise)
-        self._note(state, model.objective.scale, free, same, observed)
+        self._note(state, model, (free.picks, same.picks), observed)
         return same.picks
 
-    def _note(self, state: State, scale: float, free: Selection, same: Selection, observed: Observed) -> None:
-        optimistic, true = best_measured(state), float(self._gains[observed.numbers].max())
-        signed = ((free, 1.0), (same, -1.0))
-        stated = sum(sign * float(np.maximum(batch.ucb - optimistic, 0).sum()) for batch, sign in signed)
-        real = sum(sign * float(np.maximum(self._gains[batch.picks] - true, 0).sum()) for batch, sign in signed)
-        self._prices.append(Priced(max(0.0, stated) * scale / self._range, real / self._range))
+    def _note(
+        self, state: State, model: FittedModel, batches: tuple[IndexArray, IndexArray], observed: Observed
+    ) -> None:
+        """`batches` are the free one and the one with a shared value."""
+        best = int(state.measured[np.argmax(state.mean[state.measured])])
+        numbers = np.unique([*batches[0], *batches[1], best])
+        draws = draw_jointly(state, integrated(state, model, observed), numbers, self.seed, self.number).values
+        values = model.objective.sign * model.objective.to_user(draws)
+        free, same = expected_gains(values, numbers, batches, best)
+        reached = float(self._gains[observed.numbers].max())
+        found_free, found_same = (max(0.0, float(self._gains[batch].max()) - reached) for batch in batches)
+        self._prices.append(Priced(max(0.0, free - same) / self._range, (found_free - found_same) / self._range))
 
 
 def _open(state: State, observed: Observed) -> State:
     return state.replace(available=state.available & (observed.counts == 0))
 
 
-def lines(folder: Path, seeds: int, protocol: Protocol) -> Iterator[str]:
-    yield "| table | column | values | regret free | one value | simple free | one value | stated price | real |"
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for name in LABS:
-        if not (folder / f"{name}.csv.gz").exists():
-            continue
-        table = load(folder, name)
+def lines(folder: Path, names: Sequence[str], seeds: int, protocol: Protocol, link: Link | None) -> Iterator[str]:
+    yield HEADER
+    yield "|---" * HEADER.count(" |") + "|"
+    for name in names:
+        table = table_of(folder, name)
         shared = shared_column(table)
         if shared is None:
             continue
         prices: list[Priced] = []
-        free = [simulate(table, protocol, seed, "free", Auto) for seed in range(seeds)]
-        plate = [simulate(table, protocol, seed, "plate", partial(OnePlate, prices=prices)) for seed in range(seeds)]
-        figures = [f"{np.mean([record.cumulative for record in records]):.3f}" for records in (free, plate)]
-        figures += [f"{np.mean([record.simple for record in records]):.4f}" for records in (free, plate)]
-        stated, real = (np.mean([getattr(price, part) for price in prices]) for part in ("stated", "real"))
-        yield f"| {name} | {shared[0]} | {len(set(shared[1]))} | {' | '.join(figures)} | {stated:.3f} | {real:.3f} |"
+        policies: list[MakePolicy] = [Auto, partial(OnePlate, prices=prices)]
+        if link is not None:
+            policies.append(partial(Peer, link, shared[0]))
+        runs = [[simulate(table, protocol, seed, "", policy) for seed in range(seeds)] for policy in policies]
+        cells = [
+            _interval([getattr(record, figure) for record in records])
+            for figure in ("cumulative", "simple")
+            for records in (*runs, *([] for _ in range(3 - len(runs))))
+        ]
+        cells += [_interval([getattr(price, part) for price in prices]) for part in ("stated", "real")]
+        yield f"| {name} | {shared[0]} | {len(set(shared[1]))} | {' | '.join(cells)} |"
+
+
+def _interval(values: Sequence[float]) -> str:
+    """The mean with its standard error."""
+    if not values:
+        return "-"
+    error = float(np.std(values, ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
+    return f"{np.mean(values):.4f} ± {error:.4f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--tables", nargs="+", default=list(TABLES))
+    parser.add_argument("--baybe", action="store_true", help="also BayBE, which takes minutes for a study")
     options = parser.parse_args()
-    for line in lines(options.folder, options.seeds, Protocol(60, 5)):
-        print(line, flush=True)
+    link = Link("baybe_plate", python_of("baybe")) if options.baybe else None
+    try:
+        for line in lines(options.folder, options.tables, options.seeds, Protocol(60, 5), link):
+            print(line, flush=True)
+    finally:
+        if link is not None:
+            link.__exit__()
 
 
 if __name__ == "__main__":

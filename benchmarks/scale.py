@@ -1,10 +1,12 @@
 """What compute workers are good for: reports while asks run all the time, and asks per second.
 
-    python -m benchmarks.scale [--workers 0 1 2] [--databases sqlite postgresql] [--seconds 20] [--json]
+    python -m benchmarks.scale [--workers 0 1 2] [--actors 2] [--databases sqlite postgresql] [--seconds 20] [--json]
 
-Each line is one server with so many compute workers (0: it computes itself). Reports are sent one after the other by
-one client, first at rest and then while others ask and report in studies of their own. Milliseconds unless said
-otherwise. Rest and load are measured in the same run, one after the other: compare within a line, and lines of one run.
+Each line is one server with so many compute workers (0: it computes itself), or with so many actors on a Ray cluster
+that it starts on this machine. Reports are sent one after the other by one client, first at rest and then while others
+ask and report in studies of their own. Milliseconds unless said otherwise. Rest and load are measured in the same run,
+one after the other: compare within a line, and lines of one run. Memory is that of all processes of the server; a page
+that several share is counted once.
 """
 
 import argparse
@@ -24,10 +26,12 @@ import httpx
 import numpy as np
 
 from tests import postgres
+from tests.processes import descendants
 from tests.server import Server, running
 
 STUDIES = 4  # that are asked at the same time, by one client each
 BATCH = 5
+WORDS = {"processes": "workers", "ray": "Ray actors"}
 Figures = dict[str, float | str]
 
 
@@ -44,10 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _measured(options: argparse.Namespace) -> Iterator[Figures]:
     with TemporaryDirectory(prefix="nextbatch-scale-") as folder:
         for name in options.databases:
-            for workers in options.workers:
-                own = Path(folder) / f"{name}-{workers}"
-                with _database(name) as address, _server(own, address, workers) as server:
-                    yield {"database": name, "compute workers": workers, **_figures(server, options)}
+            for kind, workers in (*(("processes", n) for n in options.workers), *(("ray", n) for n in options.actors)):
+                own = Path(folder) / f"{name}-{kind}-{workers}"
+                with _database(name) as address, _server(own, address, kind, workers) as server:
+                    line: Figures = {"database": name, "computing": f"{workers} {WORDS[kind]}"}
+                    yield {**line, **_figures(server, options), "memory of all processes (MB)": _memory(server)}
 
 
 def _figures(server: Server, options: argparse.Namespace) -> Figures:
@@ -148,14 +153,22 @@ def _processor(server: Server) -> float:
     return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def _memory(server: Server) -> float:
+    """Megabytes of the server and everything below it; a page that several share is counted once."""
+    rollups = [Path(f"/proc/{pid}/smaps_rollup") for pid in (server.process.pid, *descendants(server.process.pid))]
+    shares = [line.split()[1] for rollup in rollups for line in rollup.read_text().splitlines() if line[:4] == "Pss:"]
+    return sum(map(int, shares)) / 1024
+
+
 def _client(server: Server) -> httpx.Client:
     headers = {"Authorization": f"Bearer {server.key}"}
     return httpx.Client(base_url=f"{server.address}/v1", headers=headers, timeout=120)
 
 
 @contextmanager
-def _server(folder: Path, address: str | None, workers: int) -> Iterator[Server]:
-    settings = {"NEXTBATCH_MAX_REQUESTS_PER_SECOND": "0", "NEXTBATCH_COMPUTE_WORKERS": str(workers)}
+def _server(folder: Path, address: str | None, kind: str, workers: int) -> Iterator[Server]:
+    settings = {"NEXTBATCH_MAX_REQUESTS_PER_SECOND": "0", "NEXTBATCH_COMPUTE": kind}
+    settings["NEXTBATCH_COMPUTE_WORKERS"] = str(workers)
     # One key asks here, and one key holds all threads but one at the most.
     settings["NEXTBATCH_ENGINE_THREADS"] = str(STUDIES + 1)
     with running(folder, address, 1, **settings) as server:
@@ -186,6 +199,7 @@ def _cell(value: float | str) -> str:
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2], help="numbers of compute workers")
+    parser.add_argument("--actors", type=int, nargs="*", default=[2], help="numbers of Ray actors")
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"], choices=["sqlite", "postgresql"])
     parser.add_argument("--seconds", type=float, default=20, help="of each measurement")
     parser.add_argument("--candidates", type=int, default=20_000, help="of each study")

@@ -11,16 +11,15 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from threadpoolctl import threadpool_limits
-
 from benchmarks.asking import Figures, asking
 from benchmarks.datasets import FOLDER, MissingSetError, Problem, generated, load
+from benchmarks.one_thread import one_blas_thread
 from benchmarks.reporting import reporting
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _options().parse_args(arguments)
-    with threadpool_limits(1), TemporaryDirectory(prefix="nextbatch-bench-") as folder:
+    with one_blas_thread(), TemporaryDirectory(prefix="nextbatch-bench-") as folder:
         try:
             asked = {} if options.reports else asking(_problem(options), Path(folder) / "asking")
         except MissingSetError as missing:

@@ -1,7 +1,9 @@
 """A long list in one piece, in shards, and in shards on two threads: seconds, and whether the choices are the same.
 
     python -m benchmarks.shards [--candidates 1000000] [--members 100] [--shard 250000] [--threads 2] [--json]
+    python -m benchmarks.shards --set cadata [--horizon 2000] [--rule global] [--shards 10000 3000 1000] [--seeds 3]
 
+The second command runs whole studies of the paper on a set, in one piece and in shards of several sizes.
 Wall-clock time says what threads gain only on a quiet machine; processor time says what shards cost.
 """
 
@@ -9,27 +11,61 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from app.engine import Ask, EngineSettings, choose, measure, start_from, sweep_threads
 from app.engine.kernels import Gaussian
+from benchmarks.datasets import FOLDER, generated, load
+from benchmarks.experiment import Experiment, run_engine
+from benchmarks.one_thread import one_blas_thread
 
 ROUNDS = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options().parse_args(arguments)
+    return _whole_studies(options) if options.set else _long_list(options)
+
+
+def _whole_studies(options: argparse.Namespace) -> int:
+    """A line for each size of shards: in how many studies every choice is the one made in one piece."""
+    alike: dict[int, int] = dict.fromkeys(options.shards, 0)
+    seconds: dict[int, float] = dict.fromkeys((0, *options.shards), 0.0)
+    with one_blas_thread():
+        for seed in range(options.seeds):
+            problem = generated(5_000, 8, seed) if options.set == "generated" else load(options.set, options.data, seed)
+            made = Experiment.of_the_paper(problem, options.rule, options.horizon, 1.0, seed)
+            expected: list[int] = []
+            for size in seconds:
+                trace = run_engine(replace(made, settings=made.settings.replace(shard=size, focus=0.0)))
+                picks = [int(number) for batch in trace.batches for number in batch]
+                seconds[size] += trace.seconds[-1] / options.seeds
+                expected = expected or picks
+                if size:
+                    alike[size] += picks == expected
+    if options.json:
+        print(json.dumps({"set": options.set, "studies": options.seeds, "alike": alike, "CPU s": seconds}))
+    else:
+        print("| shards of | studies with the same choices | CPU s of a study |\n|---|---|---|")
+        print(f"| one piece | | {seconds[0]:.2f} |")
+        for size, count in alike.items():
+            print(f"| {size:,} | {count} of {options.seeds} | {seconds[size]:.2f} |")
+    return 0 if set(alike.values()) == {options.seeds} else 1
+
+
+def _long_list(options: argparse.Namespace) -> int:
     X = np.random.default_rng(1).random((options.candidates, 5))
     ways = {
         "one piece": (0, 1),
         "shards": (options.shard, 1),
         f"shards, {options.threads} threads": (options.shard, options.threads),
     }
-    with threadpool_limits(1):
+    with one_blas_thread():
         lines = [{"list": name, **_run(X, options.members, *way)} for name, way in ways.items()]
     picks = [line.pop("picks") for line in lines]
     same = all(chosen == picks[0] for chosen in picks)
@@ -72,6 +108,12 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--members", type=int, default=100, help="results that the study knows at first")
     parser.add_argument("--shard", type=int, default=250_000, help="candidates in one shard")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--set", help="whole studies on a set by name, or generated")
+    parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the sets")
+    parser.add_argument("--horizon", type=int, default=2_000, help="measurements of a whole study")
+    parser.add_argument("--rule", default="global", choices=["global", "local", "exact"])
+    parser.add_argument("--shards", type=int, nargs="+", default=[10_000, 3_000, 1_000], help="sizes of shards to try")
+    parser.add_argument("--seeds", type=int, default=3, help="whole studies for each size")
     parser.add_argument("--json", action="store_true")
     return parser
 

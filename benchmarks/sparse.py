@@ -35,6 +35,7 @@ def losses(problem: Problem, measured: int, lengthscale: float = 3.0, lam: float
     drawn, drawn_seconds = _timed(lambda: _drawn(make, 400, measured))
     return {
         "measured": measured,
+        "lengthscale": lengthscale,
         "exact": _figures(exact, exact, y, seconds),
         "greedy": _figures(greedy, exact, y, greedy_seconds),
         "drawn": _figures(drawn, exact, y, drawn_seconds),

@@ -17,6 +17,7 @@ def rate_of(peer: str, folder: Path, seconds: float) -> float | None:
     """Results a second of a peer that stores them in SQLite; None if its environment was not made."""
     python = ROOT / ".peers" / peer / "bin" / "python"
     if not python.exists():
+        print(f"{peer} was not measured: it has no environment here (make peers)", file=sys.stderr)
         return None
     command = [str(python), "-m", "benchmarks.storing", peer, str(folder / f"{peer}.sqlite3"), str(seconds)]
     return float(subprocess.check_output(command, cwd=ROOT, text=True).splitlines()[-1])  # noqa: S603

@@ -44,15 +44,20 @@ const nameOf = (entry) =>
 const [, main] = built.find(([, output]) => output.entryPoint === "src/main.tsx");
 const needed = main.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => path.split("/").at(-1));
 const preloads = needed.map((name) => `<link rel="modulepreload" href="{root}web/${name}">`).join("");
-// The view of a study is a chunk that is read later: its files are named to the script that knows whether it is wanted.
-const [study, { imports }] = built.find(([, output]) => output.entryPoint === "src/views/study/study.tsx");
-const inStudy = imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => path.split("/").at(-1));
-const studyFiles = [study.split("/").at(-1), ...inStudy.filter((name) => !needed.includes(name))].join(" ");
+// What is read later is a chunk and those that it imports: all are named to the script that knows what is wanted, so
+// that none waits for another.
+const filesOf = (entry) => {
+  const [path, { imports }] = built.find(([, output]) => output.entryPoint === entry);
+  const imported = imports.filter(({ kind }) => kind === "import-statement").map((file) => file.path.split("/").at(-1));
+  return [path.split("/").at(-1), ...imported].filter((name) => !needed.includes(name)).join(" ");
+};
 
 for (const page of ["index.html", "docs.html"]) {
   const text = (await readFile(`static/${page}`, "utf8"))
     .replace("{preloads}", preloads)
-    .replace("{study}", studyFiles);
+    .replace("{study}", filesOf("src/views/study/study.tsx"))
+    .replace("{parts}", filesOf("src/views/study/parts.ts"))
+    .replace("{charts}", filesOf("src/charts/echarts.ts"));
   const named = text.replace(/\{(src|css)\/([^}]+)\}/g, (_, folder, file) => nameOf(`${folder}/${file}`));
   await writeFile(`${into}/${page}`, named);
 }

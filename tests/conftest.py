@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import scipy.optimize
+import scipy.spatial.distance
+import scipy.special  # noqa: F401  (the engine loads these on first use, which takes longer than Hypothesis gives an example)
 from fastapi.testclient import TestClient
 
 from app.domain.access import Actor, Role

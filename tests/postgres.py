@@ -128,6 +128,6 @@ def _run(command: list[str | Path], user: str | None) -> None:
         cwd="/",
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        timeout=60,
+        timeout=300,
         env=os.environ | {"LC_ALL": "C.UTF-8"},
     )

@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,11 +44,13 @@ def environment(data: Path, database_url: str | None = None, **more: str) -> dic
 
 
 @contextmanager
-def running(data: Path, database_url: str | None = None, workers: int = 1, **more: str) -> Iterator[Server]:
+def running(
+    data: Path, database_url: str | None = None, workers: int = 1, program: Sequence[str] = NEXTBATCH, **more: str
+) -> Iterator[Server]:
     """A server that answers; it is ended when the block ends."""
     data.mkdir(parents=True, exist_ok=True)
     output = data / "output.txt"
-    command = [*NEXTBATCH, "serve", "--port", "0", "--workers", str(workers)]
+    command = [*program, "serve", "--port", "0", "--workers", str(workers)]
     with output.open("w") as file:
         process = subprocess.Popen(
             command,

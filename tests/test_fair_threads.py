@@ -136,14 +136,16 @@ def _is_refused(budget: MemoryBudget, size: int) -> bool:
         return True
 
 
-def test_memory_is_reserved_and_given_back_and_what_needs_more_than_all_runs_alone() -> None:
+def test_memory_is_reserved_and_given_back_and_what_needs_more_than_all_is_the_only_large_one() -> None:
     budget = MemoryBudget(100)
     with budget.reserve(60):
         with pytest.raises(Overloaded), budget.reserve(20):  # large ones leave a quarter to small ones
             pass
         with budget.reserve(15), budget.reserve(6), budget.reserve(6), budget.reserve(6), budget.reserve(6):
             assert _is_refused(budget, 6)
-    with budget.reserve(1000), pytest.raises(Overloaded), budget.reserve(1):
-        pass
+    with budget.reserve(1000):
+        assert _is_refused(budget, 7)
+        with budget.reserve(6), budget.reserve(6), budget.reserve(6), budget.reserve(6):  # pages go on meanwhile
+            assert _is_refused(budget, 6)
     with budget.reserve(100):
         pass

@@ -34,6 +34,11 @@ PIECE = 1 << 20
 SMALL = 64 * 1024  # bytes of JSON that are read on the event loop
 
 
+def function_name(route: APIRoute) -> str:
+    """An operation is called as its function is, and so are the functions of generated clients."""
+    return route.name
+
+
 class StrictRoute(APIRoute):
     """A route that refuses unknown query parameters and reads JSON strictly, large bodies off the event loop.
 
@@ -42,6 +47,7 @@ class StrictRoute(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         blocks = not (iscoroutinefunction(endpoint) or isasyncgenfunction(endpoint))
+        options["generate_unique_id_function"] = function_name
         super().__init__(path, _on_a_thread(endpoint) if blocks else endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -49,9 +55,10 @@ class StrictRoute(APIRoute):
         parameters = set(_query_parameters(self.dependant))
 
         async def strict(request: Request) -> Response:
-            unknown = sorted(set(request.query_params) - parameters)
+            given = [name for name, _ in request.query_params.multi_items()]
+            unknown = [(name, given.index(name) + 1) for name in dict.fromkeys(given) if name not in parameters]
             if unknown:
-                raise Invalid([unknown_parameter(name, parameters) for name in unknown])
+                raise Invalid([unknown_parameter(name, position, parameters) for name, position in unknown])
             return await handle(_StrictRequest(request.scope, request.receive))
 
         return strict

@@ -4,14 +4,14 @@ A dependency that never blocks is `async`, because any other one takes a thread 
 tree of a route's dependencies for each request, including those it has resolved already, so the tree is flat.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from typing import Annotated, Any
 
 import structlog
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import Depends, Header, Request, Security
+from fastapi import Depends, Header, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.api import sessions
@@ -19,6 +19,7 @@ from app.api.limits import ConcurrencyLimit, LongRunner, refuse_a_long_line, run
 from app.domain.access import Actor, Key, Scope
 from app.domain.errors import Finding, Invalid, PreconditionRequired, Unauthenticated
 from app.services.resources import Resources
+from app.services.tickets import redeem
 from app.services.transactions import ReadTransactions, WriteTransactions
 from app.services.use_cases.access import authenticate
 from app.services.use_cases.audit import record_read
@@ -50,6 +51,12 @@ def _plaintext_key(request: Request, credentials: HTTPAuthorizationCredentials |
     return plaintext_key
 
 
+def secret_of(request: Request) -> str:
+    """The key that an admitted request came with, as it was sent."""
+    scheme, _, sent = request.headers.get("authorization", "").partition(" ")
+    return sent.strip() if scheme.lower() == "bearer" else sessions.key_of(request) or ""
+
+
 def _authenticated(request: Request, plaintext_key: str) -> Key:
     """The key as the database has it, remembered for a moment."""
     resources: Resources = request.app.state.resources
@@ -74,25 +81,38 @@ def allowed(scope: Scope, *, from_memory: bool = False) -> Callable[..., Awaitab
     async def actor(
         request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
     ) -> Actor:
-        state = request.app.state
-        refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
-        plaintext_key = _plaintext_key(request, credentials)
-        key: Key | None = state.admissions.find(plaintext_key) if from_memory else None
-        is_remembered = key is not None
-        if key is None:
-            key = await run_short(partial(_authenticated, request, plaintext_key))
-        request.scope["key_id"] = key.id
-        structlog.contextvars.bind_contextvars(key_id=key.id)  # in every line of the log about this request
-        state.rate_limit.count(key.id)
-        key.must(scope)
-        acting = Actor(key, request.scope["request_id"], client_address(request), is_remembered)
-        if state.resources.settings.audit_reads and request.method in ("GET", "HEAD"):
-            tx = ReadTransactions(state.resources.database, acting)
-            await run_short(partial(tx.record, record_read, request.method, request.url.path))
+        acting = await admit(request, _plaintext_key(request, credentials), scope, from_memory=from_memory)
+        await _record_if_asked(request, acting)
         return acting
 
     actor.__dict__["scope"] = scope  # read by the test that walks every route
     return actor
+
+
+async def _record_if_asked(request: Request, acting: Actor) -> None:
+    """Record a read in the audit log, if the operator wants that."""
+    resources: Resources = request.app.state.resources
+    if resources.settings.audit_reads and request.method in ("GET", "HEAD"):
+        tx = ReadTransactions(resources.database, acting)
+        await run_short(partial(tx.record, record_read, request.method, request.url.path))
+
+
+async def admit(request: Request, plaintext_key: str, scope: Scope, *, from_memory: bool = False) -> Actor:
+    """The actor of a request, if its key has the scope and no limit is reached."""
+    state = request.app.state
+    refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
+    key: Key | None = state.admissions.find(plaintext_key) if from_memory else None
+    is_remembered = key is not None
+    if key is None:
+        key = await run_short(partial(_authenticated, request, plaintext_key))
+    request.scope["key_id"] = key.id
+    structlog.contextvars.bind_contextvars(key_id=key.id)  # in every line of the log about this request
+    state.rate_limit.count(key.id)
+    state.key_uses.note(key.id)
+    key.must(scope)
+    acting = Actor(key, request.scope["request_id"], client_address(request), is_remembered)
+    request.scope["actor"] = acting
+    return acting
 
 
 def reading(scope: Scope) -> Any:
@@ -104,11 +124,33 @@ def reading(scope: Scope) -> Any:
     return Depends(dependency)
 
 
+async def following(
+    request: Request,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+    ticket: Annotated[
+        str | None, Query(max_length=100, description="Instead of a key: a ticket, which is used up by this.")
+    ] = None,
+) -> ReadTransactions:
+    """Admits a key that may read, or a ticket that such a key got for this study."""
+    state = request.app.state
+    if ticket is None:
+        return ReadTransactions(state.resources.database, await allowed(Scope.READ)(request, credentials))
+    key = await run_short(partial(redeem, state.resources.database, request.path_params["study"], ticket))
+    request.scope["key_id"] = key.id
+    structlog.contextvars.bind_contextvars(key_id=key.id)
+    state.rate_limit.count(key.id)
+    key.must(Scope.READ)
+    acting = Actor(key, request.scope["request_id"], client_address(request))
+    await _record_if_asked(request, acting)
+    return ReadTransactions(state.resources.database, acting)
+
+
+IDEMPOTENCY_KEY, LONGEST_IDEMPOTENCY_KEY = r"^[!-~]+$", 200
 IdempotencyKey = Annotated[
     str | None,
     Header(
-        max_length=200,
-        pattern=r"^[!-~]+$",
+        max_length=LONGEST_IDEMPOTENCY_KEY,
+        pattern=IDEMPOTENCY_KEY,
         description="The same request again under the same key has one effect and one answer.",
     ),
 ]
@@ -127,10 +169,16 @@ def writing(scope: Scope) -> Any:
 
 def write_transactions(request: Request, actor: Actor, token: str | None, body_digest: str) -> WriteTransactions:
     """The transactions of a writing request, identified by its method, its address and its body."""
-    identity = "\n".join((request.method, request.url.path, request.url.query, body_digest))
-    fingerprint = sha256(identity.encode()).hexdigest()
-    study = request.path_params.get("study")
-    return WriteTransactions(request.app.state.resources.database, actor, token, fingerprint, study)
+    identity = request.method, request.url.path, request.url.query, body_digest
+    return transactions(request.app.state.resources, actor, token, identity, request.path_params.get("study"))
+
+
+def transactions(
+    resources: Resources, actor: Actor, token: str | None, identity: Sequence[str], study: str | None
+) -> WriteTransactions:
+    """The transactions of a request with this identity: another one with the same token is refused."""
+    fingerprint = sha256("\n".join(identity).encode()).hexdigest()
+    return WriteTransactions(resources.database, actor, token, fingerprint, study)
 
 
 async def seen_version(
@@ -150,7 +198,9 @@ async def seen_version(
 
 
 CanRead = Annotated[ReadTransactions, reading(Scope.READ)]
+CanFollow = Annotated[ReadTransactions, Depends(following)]
 CanExport = Annotated[ReadTransactions, reading(Scope.MANAGE)]
+CanGetTickets = Annotated[WriteTransactions, writing(Scope.READ)]
 CanAsk = Annotated[WriteTransactions, writing(Scope.ASK)]
 CanReport = Annotated[WriteTransactions, writing(Scope.REPORT)]
 CanManage = Annotated[WriteTransactions, writing(Scope.MANAGE)]

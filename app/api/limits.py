@@ -36,6 +36,10 @@ class ConcurrencyLimit:
         self._most_per_key = most if most_per_key is None else most_per_key
         self._taken: Counter[str] = Counter()
 
+    @property
+    def taken(self) -> int:
+        return self._taken.total()
+
     @contextmanager
     def slot(self, key_id: str, refusal: str | None = None) -> Iterator[None]:
         """A slot for as long as the block lasts."""
@@ -69,12 +73,35 @@ class RateLimit:
         self._spent[key_id] = ahead, now
 
 
+class RefusedSignIns:
+    """Which refused sign-ins are recorded: one a second in the long run, so that guessing cannot fill the disk."""
+
+    def __init__(self) -> None:
+        self._recorded = RateLimit(1)
+        self._unrecorded = 0
+
+    def count(self) -> int | None:
+        """None if this one is not recorded; else how many were not, since the last one that was."""
+        try:
+            self._recorded.count("")
+        except TooManyRequests:
+            self._unrecorded += 1
+            return None
+        unrecorded, self._unrecorded = self._unrecorded, 0
+        return unrecorded
+
+
 class LongWork:
     """Runs work that may take long on threads of its own: uploads, downloads, models of large studies."""
 
     def __init__(self, threads: int, most_waiting: int, seconds: float) -> None:
         self._threads = FairThreads(threads, most_waiting, seconds, "long")
         self._seconds = seconds
+
+    @property
+    def line(self) -> int:
+        """How much long work runs or waits."""
+        return self._threads.line
 
     async def run(self, request: Request, owner: str, work: Callable[[], T]) -> T:
         return await self.wait(request, self.start(owner, work))

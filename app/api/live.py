@@ -27,6 +27,10 @@ class Streams:
         self._limit = ConcurrencyLimit(most, most_per_key)
         self.ending = False
 
+    @property
+    def open(self) -> int:
+        return self._limit.taken
+
     @contextmanager
     def slot(self, key_id: str) -> Iterator[None]:
         """A slot for one stream, for as long as the block lasts."""

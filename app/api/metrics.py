@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
+ASKS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)  # seconds
+
 
 @dataclass(frozen=True)
 class Metrics:
     registry: CollectorRegistry
     requests: Counter
     seconds: Histogram
+    ask_seconds: Histogram
 
     def exposition(self) -> bytes:
         """All processes' numbers when they share a folder (PROMETHEUS_MULTIPROC_DIR), else this one's."""
@@ -28,4 +31,5 @@ def new_metrics() -> Metrics:
         registry,
         Counter("nextbatch_requests", "Requests answered", ["method", "route", "status"], registry=registry),
         Histogram("nextbatch_request_seconds", "Time to answer", ["route"], registry=registry),
+        Histogram("nextbatch_ask_seconds", "Time to answer an ask", ["status"], registry=registry, buckets=ASKS),
     )

@@ -32,6 +32,7 @@ from app.domain.errors import (
 LEAST_BYTES_PER_SECOND = 10_000
 ENOUGH_BYTES = 1 << 16  # of a body, before its request is let in: the rest of a larger body is taken piece by piece
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE"})
+ASK = ("POST", "/v1/studies/{study}/batches")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 SECURITY_HEADERS = {
@@ -55,8 +56,7 @@ class RequestLog:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        claimed = Headers(scope=scope).get("x-request-id", "")
-        request_id = scope["request_id"] = claimed if _REQUEST_ID.fullmatch(claimed) else uuid4().hex
+        request_id = scope["request_id"] = uuid4().hex  # never the client's own, which it can repeat or forge
         status, started = 0, perf_counter()
 
         async def sending(message: Message) -> None:
@@ -68,7 +68,7 @@ class RequestLog:
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *more]
             await send(message)
 
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with structlog.contextvars.bound_contextvars(request_id=request_id, **_clients_id(scope)):
             try:
                 await self.app(scope, receive, sending)
             except CancelledError:  # the server shuts down, and has waited as long as it may
@@ -92,9 +92,17 @@ class RequestLog:
         method = scope["method"] if scope["method"] in METHODS else "other"  # clients can invent others
         self.metrics.requests.labels(method, route, status).inc()
         self.metrics.seconds.labels(route).observe(seconds)
+        if (method, route) == ASK:
+            self.metrics.ask_seconds.labels(status).observe(seconds)
         structlog.get_logger().info(
             "request", method=scope["method"], path=scope["path"], status=status, milliseconds=round(seconds * 1e3, 2)
         )
+
+
+def _clients_id(scope: Scope) -> dict[str, str]:
+    """The id that the client gave the request, for the log, if it is a plain one."""
+    claimed = Headers(scope=scope).get("x-request-id", "")
+    return {"client_request_id": claimed} if _REQUEST_ID.fullmatch(claimed) else {}
 
 
 def _is_listener_gone(error: Exception) -> bool:

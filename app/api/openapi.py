@@ -21,6 +21,7 @@ TAGS = {
     "events": "The ledger of a study, and a live stream of it.",
     "heads": "The newest hash of every ledger, to be kept elsewhere.",
     "archives": "Whole studies as files.",
+    "webhooks": "Other programs that are told what happens in a study.",
     "keys": "API keys: who may do what.",
     "audit": "Who managed keys and access, signed in, exported and deleted.",
     "operations": "For whoever runs the server.",

@@ -15,15 +15,18 @@ from typing import Any
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
 
+from app.api.limits import run_short
 from app.api.schemas.shape import Request as RequestShape
+from app.api.union_errors import placed
 from app.domain import errors
+from app.domain.access import Actor, LastAdmin
 from app.domain.errors import AlreadyObserved, Finding, Invalid, Refusal, Unavailable
 from app.domain.reservations import NotReservable
+from app.services.transactions import ReadTransactions
 
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 100
@@ -63,6 +66,7 @@ STATUSES: dict[str, int] = {
     errors.UnreadableEvent.code: 409,
     errors.DamagedStudy.code: 409,
     errors.LedgerBehind.code: 409,
+    LastAdmin.code: 409,
     errors.StudyGone.code: 410,
     errors.PreconditionFailed.code: 412,
     errors.BodyTooLarge.code: 413,
@@ -119,10 +123,10 @@ def refusal(error: Refusal, request_id: str | None) -> Response:
 
 def install(app: FastAPI) -> None:
     """Every error of this application leaves as a problem document."""
-    app.add_exception_handler(Refusal, _on_refusal)
+    app.add_exception_handler(Refusal, on_refusal)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
     app.add_exception_handler(HTTPException, _on_http_exception)
-    app.add_exception_handler(OSError, _on_system_error)
+    app.add_exception_handler(OSError, on_system_error)
 
 
 def internal_error(request_id: str | None) -> Response:
@@ -130,19 +134,20 @@ def internal_error(request_id: str | None) -> Response:
     return problem("internal-error", "The server has a bug. Its log tells more under this request id.", request_id)
 
 
-def invalid_payload(entries: Sequence[Any]) -> Invalid:
-    """What pydantic found, as a refusal."""
-    return Invalid([_finding(entry) for entry in entries[:MOST_ERRORS]])
+def invalid_payload(entries: Sequence[Any], document: object = None) -> Invalid:
+    """What pydantic found in the document, as a refusal."""
+    return Invalid([_finding(entry) for entry in placed(entries[:MOST_ERRORS], document)])
 
 
-def unknown_parameter(name: str, known: Collection[str]) -> Finding:
-    """A query parameter that the operation does not have, and the one that was probably meant."""
+def unknown_parameter(name: str, position: int, known: Collection[str]) -> Finding:
+    """A query parameter that the operation does not have, by its position, and the one that was probably meant."""
     close = get_close_matches(name.lower(), sorted(known), n=1)
     if close:
-        return Finding("unknown-parameter", f"There is no such query parameter. Did you mean `{close[0]}`?")
-    listed = ", ".join(f"`{parameter}`" for parameter in sorted(known))
-    hint = f"Use one of: {listed}." if known else "This operation has none."
-    return Finding("unknown-parameter", f"There is no such query parameter. {hint}")
+        hint = f"Did you mean `{close[0]}`?"
+    else:
+        listed = ", ".join(f"`{parameter}`" for parameter in sorted(known))
+        hint = f"Use one of: {listed}." if known else "This operation has none."
+    return Finding("unknown-parameter", f"Query parameter {position} is none of this operation's. {hint}")
 
 
 def documented(*codes: str) -> dict[int | str, dict[str, Any]]:
@@ -163,10 +168,21 @@ def _request_id(request: Request) -> str | None:
     return request.scope.get("request_id")
 
 
-async def _on_refusal(request: Request, error: Exception) -> Response:
+async def on_refusal(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)  # noqa: S101  (narrows for mypy)
     if isinstance(error, Unavailable):
         structlog.get_logger().warning("unavailable", code=error.code, cause=repr(error.__cause__))
+    return await _told(request, error)
+
+
+async def _told(request: Request, error: Refusal) -> Response:
+    """The refusal; but a key that was admitted from memory, and has been revoked since, learns only that."""
+    actor: Actor | None = request.scope.get("actor")
+    if actor is not None and actor.remembered and not isinstance(error, Unavailable | errors.Unauthenticated):
+        try:
+            await run_short(ReadTransactions(request.app.state.resources.database, actor).must_be_admitted)
+        except Refusal as dead:
+            error = dead
     return refusal(error, _request_id(request))
 
 
@@ -174,21 +190,21 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     in_path = any(entry["loc"][0] == "path" for entry in error.errors())
     if in_path and request.method != "PUT":  # nothing can have such a name
-        return refusal(errors.Missing(), _request_id(request))
-    return refusal(invalid_payload(error.errors()), _request_id(request))
+        return await _told(request, errors.Missing())
+    return await _told(request, invalid_payload(error.errors(), error.body))
 
 
-async def _on_system_error(request: Request, error: Exception) -> Response:
+async def on_system_error(request: Request, error: Exception) -> Response:
     """The disk with the temporary files may be full, too; anything else is a bug."""
     if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
-        return await _on_refusal(request, errors.StorageFull())
+        return await on_refusal(request, errors.StorageFull())
     raise error
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if isinstance(error.__cause__, Refusal):  # FastAPI wraps what reading the body raised
-        return refusal(error.__cause__, _request_id(request))
+        return await _told(request, error.__cause__)
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         response = problem("method-not-allowed", "This address does not accept that method.", _request_id(request))
         response.headers.update(error.headers or {})
@@ -201,11 +217,8 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
 
 def _allowed_methods(request: Request) -> list[str]:
     """The methods of every route at this address; Starlette names those of the first one only."""
-    contexts = iter_route_contexts(request.app.routes)
-    methods = (
-        context.methods or () for context in contexts if context.original_route.matches(request.scope)[0] != Match.NONE
-    )
-    return sorted(set().union(*methods))
+    here = (route for route in request.app.routes if route.matches(request.scope)[0] != Match.NONE)
+    return sorted(set().union(*(getattr(route, "methods", None) or () for route in here)))
 
 
 def _plain(finding: Finding) -> Mapping[str, Any]:
@@ -222,7 +235,7 @@ _MESSAGES = {
     "string_pattern_mismatch": "This text has a form or characters that are not allowed here.",
     "string_too_long": "Write at most {max_length} characters.",
     "string_too_short": "Write at least {min_length} character(s).",
-    "float_type": "Write a number.",
+    "float_type": "Write a number without quotation marks, such as 83.1.",
     "float_parsing": "Write a number.",
     "finite_number": "Write a finite number such as 83.1.",
     "int_type": "Write a whole number.",
@@ -257,6 +270,8 @@ def _finding(entry: Mapping[str, Any]) -> Finding:
         message = _unknown_field(str(path[-1]))
     elif kind == "string_pattern_mismatch" and path[-1:] == ["suggestion"]:
         message = "Write the id of a suggestion, such as B3-S1; or name the candidate by its key, in `candidate`."
+    elif kind == "string_pattern_mismatch" and path[-1:] == ["plate"]:
+        message = "Write the rows and columns of the plate, as in 8x12."
     elif kind in _MESSAGES:
         message = _MESSAGES[kind].format(**entry.get("ctx", {}))
     else:

@@ -15,8 +15,12 @@ from app.services.transactions import Answer
 
 def answer(shape: Shape, status: int = 200, **headers: str) -> Answer:
     """The bytes of an answer; header names are written with underscores."""
+    return json_answer(shape.model_dump_json().encode(), status, **headers)
+
+
+def json_answer(document: bytes, status: int = 200, **headers: str) -> Answer:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Answer(status, shape.model_dump_json().encode(), {"content-type": "application/json"} | named)
+    return Answer(status, document, {"content-type": "application/json"} | named)
 
 
 def respond(answer: Answer) -> Response:

@@ -36,9 +36,14 @@ def end(response: Response, request: Request) -> None:
 
 
 def _path(request: Request) -> str:
-    """Where the browser sends the cookie: below the prefix, if a proxy says that it has removed one."""
+    """Where the browser sends the cookie."""
+    return prefix_of(request) + _PATH
+
+
+def prefix_of(request: Request) -> str:
+    """The prefix below which the browser sees this server, if a proxy says that it has removed one."""
     prefix = request.headers.get("x-forwarded-prefix", "").rstrip("/")
-    return prefix + _PATH if _PREFIX.fullmatch(prefix) else _PATH
+    return prefix if _PREFIX.fullmatch(prefix) else ""
 
 
 def key_of(request: Request) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
+from importlib.metadata import version
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -27,6 +28,8 @@ from app.services.use_cases import studies
 
 MOST_BYTES = 16 * 2**20
 MOST_BYTES_OF_ONE = 2**20
+
+PROGRAM = version("nextbatch-server")  # another version may tell more of the same state
 
 Look = tuple[str, str]
 """The id of a key, and the name of a study."""
@@ -118,9 +121,9 @@ def _find_all(looked_for: Mapping[Look, ReadTransactions]) -> Mapping[Look, Stud
 
 
 def etag_of(study: Study) -> str:
-    """The state of a study; what depends on the clock changes by the minute."""
+    """The state of a study, and the program that tells of it; what depends on the clock changes by the minute."""
     timed = study.configuration.overdue_hours is not None or study.configuration.stop.date is not None
-    state = sha256(f"{study.head} {now()[:16] if timed else ''}".encode()).hexdigest()[:32]
+    state = sha256(f"{PROGRAM} {study.head} {now()[:16] if timed else ''}".encode()).hexdigest()[:32]
     return f'W/"{state}"'
 
 

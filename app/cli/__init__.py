@@ -41,7 +41,12 @@ add_panel(
         "demo": demo,
     },
 )
-command.add_typer(keys.command, name="keys", help="API keys: create, list, revoke.", rich_help_panel=SERVER_PANEL)
+command.add_typer(
+    keys.command,
+    name="keys",
+    help="API keys: create, list, change, rotate, grant, revoke.",
+    rich_help_panel=SERVER_PANEL,
+)
 command.add_typer(
     computing.command, name="compute", help="Compute workers: their status.", rich_help_panel=SERVER_PANEL
 )

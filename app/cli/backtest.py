@@ -39,7 +39,7 @@ def backtest(
     """How many experiments will I need? Simulate studies on a file whose results are known."""
     from app.modelling.backtesting import Runs, result_of
     from app.modelling.simulating import simulate
-    from app.services.workflows.backtest import BacktestForm, plan_of
+    from app.services.workflows.backtest_job import BacktestForm, plan_of
 
     table = _read(file, objective, attribute or [], smiles or [])
     direction = Direction.MINIMIZE if minimize else Direction.MAXIMIZE
@@ -66,29 +66,17 @@ def backtest(
 
 def _read(file: Path, objective: str, attributes: list[str], smiles: list[str]) -> "KnownTable":
     """The candidates of the file that have a result."""
-    import numpy as np
-
-    from app.modelling.simulating import KnownTable
     from app.services.intake.columns import Declared
     from app.services.intake.limits import IntakeLimits
-    from app.services.intake.molecules import with_molecules
-    from app.services.intake.uploads import Upload, read_table
+    from app.services.intake.uploads import Upload
+    from app.services.workflows.list_backtest import read_known
 
     if file.suffix.lower() not in MEDIA_TYPES:
         raise ValueError(f"{file.name}: send a file that ends in {', '.join(MEDIA_TYPES)}.")
-    roles: dict[str, ColumnRole] = dict.fromkeys([*attributes, objective], "attribute")
-    kinds: dict[str, ColumnKind] = {**dict.fromkeys(smiles, "text"), objective: "number"}
-    upload = Upload(MEDIA_TYPES[file.suffix.lower()], file, Declared(roles=roles, kinds=kinds))
-    table = with_molecules(read_table(upload, IntakeLimits()), smiles)
-    for warning in table.warnings:
+    roles: dict[str, ColumnRole] = dict.fromkeys(attributes, "attribute")
+    kinds: dict[str, ColumnKind] = dict.fromkeys(smiles, "text")
+    upload = Upload(MEDIA_TYPES[file.suffix.lower()], file, Declared(roles=roles, kinds=kinds), smiles=tuple(smiles))
+    table, warnings = read_known(upload, objective, IntakeLimits())
+    for warning in warnings:
         errors.print(f"  {warning.message}", style="yellow", markup=False)
-    results = np.array([np.nan if value is None else value for value in table.attributes[objective]], dtype=float)
-    known = np.flatnonzero(~np.isnan(results))
-    return KnownTable(
-        columns=table.columns,
-        numbers=table.numbers[known],
-        codes=table.codes[known],
-        values=results[known],
-        ends=np.arange(1, len(known) + 1),
-        fingerprints=table.fingerprints,
-    )
+    return table

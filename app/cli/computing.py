@@ -1,6 +1,7 @@
 """The compute workers of the server on this machine."""
 
 import json
+from typing import Any
 
 import typer
 
@@ -26,6 +27,12 @@ def show_status(port: Port = None, as_json: AsJson = False) -> None:
     elif not compute["workers"]:
         console.print("No compute workers: the server process computes itself.")
     else:
-        workers, running = plural(compute["workers"], "compute worker"), plural(compute["running"], "computation")
+        workers, running = _workers(compute), plural(compute["running"], "computation")
         died = f"{compute['deaths']} died and were replaced" if compute["deaths"] else "none has died"
         console.print(f"{workers}, {compute['ready']} ready; {running} under way; {died}.")
+
+
+def _workers(compute: dict[str, Any]) -> str:
+    if compute["kind"] != "ray":
+        return plural(compute["workers"], "compute worker")
+    return f"{plural(compute['workers'], 'Ray actor')} on {plural(compute['nodes'], 'node')}"

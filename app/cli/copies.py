@@ -10,6 +10,7 @@ import typer
 from rich.progress import Progress
 
 from app.domain.clock import now
+from app.domain.errors import Refusal
 from nextbatch.commands.printing import console, errors, file_size, print_json, spinner
 from nextbatch.commands.remote import AsJson, KeyOption, StudyName, Url, connect, open_study
 from nextbatch.display import plural
@@ -83,6 +84,7 @@ def _back_up(file: Path) -> None:
     from app.storage import backup as backups
 
     _must_be_new(file)
+    _record(file)
     with Progress(console=errors, transient=True) as bars:
         bar = bars.add_task("Copying", total=None)
         backups.copy(
@@ -90,6 +92,25 @@ def _back_up(file: Path) -> None:
         )
     console.print(f"The database is copied to {file} ({file_size(file)}).")
     _anchor(file)
+
+
+def _record(file: Path) -> None:
+    """Note the copy in the audit log. A database that cannot be written to needs its backup all the same."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from app.cli.local import local_database
+    from app.services.use_cases.audit import record_copy
+    from app.settings import read_settings
+
+    if not read_settings().database_address.startswith("sqlite"):
+        return  # `copy` says what to use instead
+    try:
+        with local_database() as (database, operator), database.write() as connection:
+            record_copy(connection, operator, file.name)
+    except (Refusal, SQLAlchemyError) as error:
+        errors.print(f"The audit log has no entry of this copy: {error}")
+    except ValueError:
+        return  # there is no database, as `copy` says
 
 
 def restore(file: Source) -> None:

@@ -101,12 +101,26 @@ def _end_with(supervisor: "ParentProcess") -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def migrate_database() -> None:
-    """Bring the database to this build's schema."""
+def migrate_database(
+    to: Annotated[
+        str | None, typer.Option(help="Go back to this older schema, for an older version. Stop all servers first.")
+    ] = None,
+) -> None:
+    """Bring the database to this build's schema, or back to an older one."""
     from app.settings import read_settings
+    from app.storage.database import open_database
+    from app.storage.schema import downgrade
 
-    prepare(read_settings()).dispose()
-    console.print("The database is up to date.")
+    if to is None:
+        prepare(read_settings()).dispose()
+        console.print("The database is up to date.")
+        return
+    database = open_database(read_settings().database_address)
+    try:
+        downgrade(database, to)
+    finally:
+        database.dispose()
+    console.print(f"The database has schema {to}. Start the version that has it; this one would upgrade it again.")
 
 
 def healthcheck(port: Port = None) -> None:
@@ -170,14 +184,17 @@ def retry_while_busy(step: Callable[[], T]) -> T:
 
 
 def tidy(database: "Database", settings: "Settings") -> None:
-    """Delete stored answers and blobs that nothing needs any more."""
+    """Delete blobs that nothing needs any more, and studies whose time has come. (Stored answers expire later.)"""
     import structlog
 
-    from app.services.maintenance import drop_old_answers, sweep_blobs
+    from app.services.maintenance import sweep_array_files, sweep_blobs
+    from app.services.workflows.purge import erase_due
 
-    forgotten, swept = drop_old_answers(database, settings.keep_answers_days), sweep_blobs(database)
-    if forgotten or swept:
-        structlog.get_logger().info("tidied", answers=forgotten, blobs=swept)
+    erased, swept = erase_due(database, settings.delete_days), sweep_blobs(database)
+    if settings.array_folder is not None:
+        sweep_array_files(database, settings.array_folder)
+    if swept or erased:
+        structlog.get_logger().info("tidied", blobs=swept, erased=erased)
 
 
 def first_admin_key(database: "Database", file: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Where models and batches are computed: in this process, or in worker processes that only read the database.
+"""Where models and batches are computed: in this process, or in workers that only read the database.
 
 A computation takes plain data, a prefix of a ledger and what is requested, and gives plain data back:
 
@@ -10,5 +10,8 @@ A computation takes plain data, a prefix of a ledger and what is requested, and 
     workers         the same calls as `local`, answered by worker processes
     supervision     one worker process: started, watched, replaced; what a dead one had begun is repeated
     channel         messages between the two, with large arrays in shared memory
-    worker          what a worker process runs: `local` behind a channel
+    answering       what answers a request in a worker: `local`, with a database that it can only read
+    worker          what a worker process runs: an answerer behind a channel
+
+    on_ray          the same workers as actors on a Ray cluster; an extra, which nothing else here knows
 """

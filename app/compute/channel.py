@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import IO, Any
 
@@ -35,6 +36,9 @@ class WorkerSettings:
     threads: int
     log_format: str
     log_level: str
+    sweep_threads: int = 1
+    array_folder: Path | None = None
+    spread_candidates: int = 0  # a list in shards with as many is spread over the nodes of a cluster
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class CancelRequest:
 @dataclass(frozen=True)
 class WorkerReady:
     """The worker takes requests."""
+
+    node: str = ""  # of a cluster; empty on this machine
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,13 @@
 
 import math
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from app.compute.ledger_states import LedgerPrefix
 from app.compute.models import Models
@@ -13,7 +16,6 @@ from app.domain.batches import BatchSize, Draft
 from app.domain.diagnoses import Diagnoses
 from app.domain.predictions import Front, Insight, VolumePoint
 from app.fair_threads import FairThreads, Job
-from app.modelling.composing import NO_TERMS, Terms
 from app.modelling.diagnosing import diagnose
 from app.modelling.front_reading import front_of, hypervolumes_of, insight_of, predictions_of
 from app.modelling.model import Model, within
@@ -21,22 +23,26 @@ from app.modelling.outlook import outlook_of
 from app.modelling.predicting import Predictions, Predictor
 from app.modelling.saved_model import SavedModel
 from app.modelling.several_drafting import draft_batch
-
-LARGEST_SNAPSHOT = 256 * 2**20
-"""A larger model is not handed over to be saved: that takes its memory again, and gains little for a long list."""
+from app.modelling.spreading import Spread
+from app.modelling.terms import NO_TERMS, Terms
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+ComputeKind = Literal["here", "processes", "ray"]
 
 
 @dataclass(frozen=True)
 class ComputeStatus:
     """The compute workers of a server process; 0 if it computes itself."""
 
+    kind: ComputeKind = "here"
     workers: int = 0
     ready: int = 0
     running: int = 0  # computations that were begun or wait for a worker
     deaths: int = 0  # of workers, each of which was replaced
+    nodes: int = 1  # of a cluster, or one machine, that have workers which are ready
 
 
 class Compute(Protocol):
@@ -47,7 +53,7 @@ class Compute(Protocol):
     def front(self, prefix: LedgerPrefix) -> Front: ...
     def hypervolumes(self, prefix: LedgerPrefix) -> tuple[VolumePoint, ...]: ...
     def insight(self, prefix: LedgerPrefix) -> Insight: ...
-    def diagnoses(self, prefix: LedgerPrefix) -> Diagnoses: ...
+    def diagnoses(self, prefix: LedgerPrefix, quantity: str = "") -> Diagnoses: ...
 
     def is_worth_saving(self, study_id: int) -> bool:
         """Whether a fresh process would take long to compute what was computed for this study."""
@@ -68,50 +74,54 @@ class LocalCompute:
 
     models: Models
     seconds: float
+    sweep_threads: int = 1  # for a list in shards; what is computed does not depend on it
+    spread: Spread | None = None  # who holds the shards of a long list; what is computed does not depend on it either
 
     def compute_batch(self, basis: LedgerPrefix, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
         """The next batch of a study, from everything that its ledger says up to `basis`."""
-        with within(self.seconds):
+        with self._within():
             return draft_batch(self.models.at(basis), size, terms)
 
     def predictions(self, prefix: LedgerPrefix) -> Predictions:
         """What the model says of every candidate."""
-        with within(self.seconds):
+        with self._within():
             return predictions_of(self.models.at(prefix))
 
     def front(self, prefix: LedgerPrefix) -> Front:
         """The front of the study's objectives, measured and expected."""
-        with within(self.seconds):
+        with self._within():
             return front_of(self.models.at(prefix))
 
     def hypervolumes(self, prefix: LedgerPrefix) -> tuple[VolumePoint, ...]:
         """How the measured front grew."""
-        with within(self.seconds):
+        with self._within():
             return hypervolumes_of(self.models.at(prefix).ledger)
 
     def insight(self, prefix: LedgerPrefix) -> Insight:
         """The certificate, the candidate that the model expects to be best, and what is left to gain; or the front."""
-        with within(self.seconds):
+        with self._within():
             model = self.models.at(prefix)
             insight = insight_of(model)
             if insight.certificate is None or not isinstance(model, Model):
                 return insight
             return replace(insight, outlook=outlook_of(model, insight.certificate.recommended))
 
-    def diagnoses(self, prefix: LedgerPrefix) -> Diagnoses:
-        """Whether to trust the model, and what it has learnt."""
-        with within(self.seconds):
-            model = self.models.at(prefix)
-            if not isinstance(model, Model):
-                return Diagnoses()
+    def diagnoses(self, prefix: LedgerPrefix, quantity: str = "") -> Diagnoses:
+        """Whether to trust the model of a quantity, by default the first, and what it has learnt."""
+        with self._within():
+            found = self.models.at(prefix)
+            model = found if isinstance(found, Model) else found.quantities.get(quantity, found.first)
             certificate = Predictor(model).certificate()
             return Diagnoses() if certificate is None else diagnose(model, certificate.recommended)
 
     def saved_model(self, prefix: LedgerPrefix) -> SavedModel | None:
-        """The model as a snapshot holds it, for whoever may write; it then counts as saved. None if it is too large."""
-        is_small = self.models.at(prefix).nbytes <= LARGEST_SNAPSHOT
+        """The model as a snapshot holds it, for whoever may write; it then counts as saved. None if none can."""
+        saved = self.models.saved(prefix)
         self.models.count_as_saved(prefix.study_id)
-        return self.models.saved(prefix) if is_small else None
+        return saved
+
+    def _within(self) -> AbstractContextManager[None]:
+        return within(self.seconds, self.sweep_threads, self.spread)
 
     def is_worth_saving(self, study_id: int) -> bool:
         return self.models.is_worth_saving(study_id)
@@ -124,6 +134,18 @@ class LocalCompute:
 
     def close(self) -> None:
         """Nothing: the threads belong to those who call."""
+
+
+def prepare_algebra() -> None:
+    """Load SciPy's linear algebra, which a process that only serves never does, with one BLAS thread.
+
+    SciPy brings a BLAS of its own. `threadpool_limits` reaches only what is loaded, and the engine loads SciPy's parts
+    when it first calls them.
+    """
+    import scipy.linalg  # noqa: PLC0415
+    import scipy.special  # noqa: F401, PLC0415
+
+    threadpool_limits(1)  # one BLAS thread per computation: more of them slow each other down
 
 
 class Jobs:
@@ -144,6 +166,11 @@ class Jobs:
             self._running[key] = job
         job.future.add_done_callback(lambda _: self._forget(key, job))
         return job
+
+    @property
+    def line(self) -> int:
+        """How many jobs run or wait."""
+        return self._threads.line
 
     def close(self) -> None:
         """Finish the jobs that run and accept no more."""

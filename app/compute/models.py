@@ -12,8 +12,10 @@ from app.domain.candidates import CandidateBlock
 from app.domain.errors import NoCandidates
 from app.domain.events import Basis, ForkStarted
 from app.modelling.ledger_state import LedgerState, fold
-from app.modelling.model import Model, RawFeatures
-from app.modelling.saved_model import SavedModel, save_model
+from app.modelling.model import RawFeatures
+from app.modelling.outline import save_outline
+from app.modelling.saved_model import SavedModel
+from app.modelling.saved_study import save_study_model
 from app.modelling.study_model import StudyModel, advance_study
 from app.storage import ledger
 from app.storage.array_cache import ArrayCache
@@ -21,6 +23,9 @@ from app.storage.blobs import DamagedBlob
 from app.storage.database import Database
 
 WORTH_SAVING = 0.5  # seconds of computing; saving a small model takes 0.05, longer than computing it again
+
+LARGEST_SNAPSHOT = 256 * 2**20
+"""A larger model is saved in outline: handing it over takes its memory again, and gains little for a long list."""
 
 
 class Models:
@@ -54,6 +59,13 @@ class Models:
                 model = self._cached(prefix.head) or self._compute(prefix)
         return model
 
+    @property
+    def nbytes(self) -> int:
+        return self._bytes
+
+    def __len__(self) -> int:
+        return len(self._models)
+
     def is_worth_saving(self, study_id: int) -> bool:
         """Whether a fresh process would take long to compute what this one has computed since the last save."""
         return self._unsaved.get(study_id, 0.0) >= WORTH_SAVING
@@ -66,9 +78,9 @@ class Models:
         self.count_as_saved(prefix.study_id)
 
     def saved(self, prefix: LedgerPrefix) -> SavedModel | None:
-        """The model after a prefix as a snapshot holds it; None if no snapshot can hold it."""
+        """The model after a prefix as a snapshot holds it, a large one in outline; None if no snapshot can hold it."""
         model = self.at(prefix)
-        return save_model(model) if isinstance(model, Model) else None
+        return save_study_model(model) if model.nbytes <= LARGEST_SNAPSHOT else save_outline(model)
 
     def count_as_saved(self, study_id: int) -> None:
         """What was computed for this study so far is saved, or being saved."""
@@ -123,14 +135,15 @@ class Models:
                 return model, bases[position + 1 :]
         return None, bases
 
-    def _load(self, study_id: int, head: str) -> Model | None:
+    def _load(self, study_id: int, head: str) -> StudyModel | None:
         """The model of a snapshot; a damaged snapshot is dropped."""
         try:
             with self._database.read() as connection:
-                model = snapshots.load(connection, study_id, head, self._arrays)
+                saved = snapshots.load(connection, study_id, head, self._arrays)
         except DamagedBlob:
             self._forget(study_id, head)
             return None
+        model = None if saved is None else snapshots.restore(saved, self._load_features)
         if model is not None:
             self._keep(model)
         return model

@@ -19,7 +19,11 @@ from app.domain.candidates import Column
 from app.domain.codec import canonical, from_plain, read_json, to_plain
 from app.modelling.simulating import KnownTable, simulate
 
+if sys.platform == "linux":
+    import resource
+
 LOWEST_PRIORITY = 19
+MEMORY = 8 << 30  # bytes that the process may allocate
 RUNS = "runs.jsonl"
 
 
@@ -57,6 +61,8 @@ def read_task(folder: Path) -> tuple[BacktestPlan, KnownTable]:
 def main(folder: Path) -> None:
     with suppress(AttributeError, OSError):
         os.nice(LOWEST_PRIORITY)
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     plan, table = read_task(folder)
     with (folder / RUNS).open("w") as lines:
         for seed in range(plan.seeds):

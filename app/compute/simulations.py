@@ -6,13 +6,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from threading import Event, Lock
 from time import monotonic
+from weakref import finalize
 
 import numpy as np
 
-from app.compute.simulation_child import RUNS, write_task
+from app.compute.simulation_child import RUNS, read_task, write_task
 from app.domain.backtests import BacktestPlan
 from app.modelling.backtesting import Runs
 from app.modelling.simulating import KnownTable
@@ -24,6 +26,18 @@ class SimulationFailed(Exception):
     """The child died, or took too long."""
 
 
+class StoredTask:
+    """What is to be simulated, in a temporary folder: it may wait for hours, and takes no memory until then."""
+
+    def __init__(self, table: KnownTable, plan: BacktestPlan) -> None:
+        self.folder = Path(mkdtemp(prefix="nextbatch-"))
+        self.discard = finalize(self, rmtree, self.folder, ignore_errors=True)  # at the latest when nobody knows it
+        write_task(self.folder, table, plan)
+
+    def table(self) -> KnownTable:
+        return read_task(self.folder)[1]
+
+
 class Simulations:
     """Runs backtests; closing it ends the one that runs."""
 
@@ -32,14 +46,13 @@ class Simulations:
         self._closed = Event()
         self._turn = Lock()  # one child at a time: the others wait for their turn
 
-    def run(self, table: KnownTable, plan: BacktestPlan, proceed: Callable[[int], bool]) -> Runs | None:
+    def run(self, task: StoredTask, plan: BacktestPlan, proceed: Callable[[int], bool]) -> Runs | None:
         """Simulate every study of the plan; None if `proceed`, told how many are done, says no.
 
         Raises SimulationFailed.
         """
-        with self._turn, TemporaryDirectory() as folder:
-            write_task(Path(folder), table, plan)
-            return self._watch(_start(Path(folder)), Path(folder), plan, proceed)
+        with self._turn:
+            return self._watch(_start(task.folder), task.folder, plan, proceed)
 
     def close(self) -> None:
         """End what runs; its backtest says so."""

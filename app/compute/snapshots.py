@@ -15,8 +15,11 @@ from app.arrays import Array
 from app.compute.ledger_states import LedgerPrefix
 from app.domain.codec import canonical, from_plain, read_json, to_plain
 from app.modelling.drafting import build
-from app.modelling.model import Model
-from app.modelling.saved_model import SavedModel, load_model
+from app.modelling.model import LoadFeatures
+from app.modelling.outline import is_outline, restore_outline
+from app.modelling.saved_model import SavedModel
+from app.modelling.saved_study import load_study_model
+from app.modelling.study_model import StudyModel
 from app.storage import blobs
 from app.storage import snapshots as rows
 from app.storage.array_cache import ArrayCache
@@ -54,8 +57,8 @@ def save(database: Database, prefix: LedgerPrefix, saved: SavedModel) -> None:
     rows.keep(database, prefix.study_id, prefix.head, prefix.seq, build(), text, record.digests())
 
 
-def load(connection: Connection, study_id: int, head: str, arrays: ArrayCache) -> Model | None:
-    """The model after the entry `head`; None if there is none of this build. May raise DamagedBlob."""
+def load(connection: Connection, study_id: int, head: str, arrays: ArrayCache) -> SavedModel | None:
+    """The saved model after the entry `head`; None if there is none of this build. May raise DamagedBlob."""
     text = rows.find(connection, study_id, head, build())
     if text is None:
         return None
@@ -65,7 +68,15 @@ def load(connection: Connection, study_id: int, head: str, arrays: ArrayCache) -
         Z = [blobs.load(connection, digest) for digest in record.Z]
         stacked = np.concatenate(Z) if Z else np.empty((0, len(X)))
         loaded = {name: blobs.load(connection, digest) for name, digest in record.arrays.items()}
-        return load_model(SavedModel(record.plain, loaded, X, stacked))
+        return SavedModel(record.plain, loaded, X, stacked)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def restore(saved: SavedModel, features: LoadFeatures) -> StudyModel | None:
+    """The model that was saved; None if this program cannot read it. It may take as long as a start over the list."""
+    try:
+        return restore_outline(saved, features) if is_outline(saved) else load_study_model(saved)
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,7 +34,6 @@ from app.domain.errors import ComputationTooLong, Overloaded, Refusal
 ATTEMPTS = 3  # of a computation whose worker dies
 LOOK_SECONDS = 0.5
 SILENT_SECONDS = 10.0  # of a worker with something to do, which otherwise speaks every second
-START_SECONDS = 60.0
 HEAD_START = 1.0  # for the server itself, unless a computation comes first
 GRACE_SECONDS = 10.0  # for a computation to end by itself, after its time or when nobody wants it
 MOST_PAUSE = 5.0  # before the next start, if workers die as soon as they are started
@@ -76,23 +76,42 @@ class RemoteComputation:
             self.future.set_exception(refusal)
 
 
+@dataclass(frozen=True)
+class WorkerProgram:
+    """What a worker process runs: a module, what it is told first, and variables of its environment.
+
+    `settings` may take its time and raise `OSError`: what it needs may have to be started. A process that is not ready
+    after `start_seconds`, although something waits for it, is killed.
+    """
+
+    module: str
+    settings: Callable[[], Any]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    start_seconds: float = 60.0
+
+
 class SupervisedWorker:
     """Starts the process, passes requests on, and starts another one when it is gone."""
 
-    def __init__(self, settings: WorkerSettings) -> None:
+    def __init__(self, settings: WorkerSettings, program: WorkerProgram | None = None) -> None:
+        self._program = program or WorkerProgram("app.compute.worker", lambda: settings)
         self.deaths = 0
-        self.is_ready = False
+        self.node: str | None = None  # of a cluster, or empty; None while no worker is ready
         self._settings = settings
         self._numbers = count(1)
         self._computations: dict[int, RemoteComputation] = {}
         self._lock = Lock()  # what is sent is listed, and sent once to each process
         self._channel: Channel | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._heard = 0.0
+        self._heard = self._ready_since = 0.0
         self._closing, self._wanted = Event(), Event()
         self._threads = [Thread(target=work, daemon=True) for work in (self._supervise, self._watch)]
         for thread in self._threads:
             thread.start()
+
+    @property
+    def is_ready(self) -> bool:
+        return self.node is not None
 
     @property
     def running(self) -> int:
@@ -118,9 +137,11 @@ class SupervisedWorker:
         """Nobody waits for it any more. If it does not end soon, its worker is ended."""
         computation.cancelled = monotonic()
         with self._lock:
-            if self._channel is not None:
-                with suppress(OSError):
-                    self._channel.send(CancelRequest(computation.request.number))
+            if self._channel is None:  # no process has it, and none gets it
+                self._computations.pop(computation.request.number, None)
+                return
+            with suppress(OSError):
+                self._channel.send(CancelRequest(computation.request.number))
 
     def close(self) -> None:
         self._closing.set()
@@ -158,17 +179,19 @@ class SupervisedWorker:
 
     def _begin(self) -> tuple[Channel, "subprocess.Popen[bytes]"]:
         """Start a process, and send it everything that waits."""
+        settings = self._program.settings()
+        threads = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-P", "-m", "app.compute.worker", str(theirs.fileno())],
+                [sys.executable, "-P", "-m", self._program.module, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
-                env={f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")} | os.environ,
+                env={**threads, **os.environ, **self._program.environment},
             )
         channel = Channel(ours)
         with suppress(OSError):
-            channel.send(self._settings)
+            channel.send(settings)
         with self._lock:
             self._heard, self._channel, self._process = monotonic(), channel, process
             for computation in list(self._computations.values()):
@@ -180,7 +203,8 @@ class SupervisedWorker:
     def _hear(self, message: Any) -> None:
         self._heard = monotonic()
         if isinstance(message, WorkerReady):
-            self.is_ready = True
+            self._ready_since = self._heard
+            self.node = message.node
         elif isinstance(message, ComputationBegun):
             self._computations[message.number].begun = self._heard
         elif isinstance(message, ComputeReply):
@@ -195,7 +219,7 @@ class SupervisedWorker:
             process.kill()
             code = process.wait()
         with self._lock:
-            self.is_ready, self._channel = False, None
+            self.node = self._channel = None
             channel.release()
             if self._closing.is_set():
                 self._give_up()
@@ -229,14 +253,16 @@ class SupervisedWorker:
 
     def _reason_to_kill(self) -> str | None:
         now = monotonic()
+        is_ready = self.is_ready
         waiting = list(self._computations.values())
         for computation in waiting:
-            if computation.cancelled is not None and now > computation.cancelled + GRACE_SECONDS:
+            cancelled = computation.cancelled
+            if is_ready and cancelled is not None and now > max(cancelled, self._ready_since) + GRACE_SECONDS:
                 return "a computation that nobody wants does not end"
             if computation.begun is not None and now > computation.begun + self._settings.seconds + GRACE_SECONDS:
                 computation.refuse(ComputationTooLong())
                 return "a computation does not heed its time limit"
-        patience = SILENT_SECONDS if self.is_ready else START_SECONDS
+        patience = SILENT_SECONDS if is_ready else self._program.start_seconds
         if waiting and now > max(self._heard, min(computation.sent for computation in waiting)) + patience:
             return "it says nothing"
         return None

@@ -1,5 +1,6 @@
 """Computing in worker processes: the same calls as `LocalCompute`, each a request to the worker of its study."""
 
+from collections.abc import Sequence
 from concurrent.futures import wait
 from typing import Any
 
@@ -7,18 +8,18 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.compute import snapshots
-from app.compute.channel import ComputeReply, WorkerSettings
+from app.compute.channel import ComputeReply
 from app.compute.ledger_states import LedgerPrefix
-from app.compute.local import ComputeStatus
+from app.compute.local import ComputeKind, ComputeStatus
 from app.compute.supervision import SupervisedWorker
 from app.deadline import check_deadline
 from app.domain.batches import BatchSize, Draft
 from app.domain.diagnoses import Diagnoses
 from app.domain.errors import Refusal
 from app.domain.predictions import Front, Insight, VolumePoint
-from app.modelling.composing import NO_TERMS, Terms
 from app.modelling.predicting import Predictions
 from app.modelling.saved_model import SavedModel
+from app.modelling.terms import NO_TERMS, Terms
 from app.storage.database import Database
 
 LOOK_SECONDS = 0.1  # between two looks whether anybody still waits
@@ -31,10 +32,12 @@ class WorkerCompute:
     done here.
     """
 
-    def __init__(self, database: Database, settings: WorkerSettings, workers: int) -> None:
+    kind: ComputeKind = "processes"
+
+    def __init__(self, database: Database, workers: Sequence[SupervisedWorker]) -> None:
         self._database = database
         self._worth_saving: set[int] = set()
-        self._workers = [SupervisedWorker(settings) for _ in range(workers)]
+        self._workers = workers
 
     def compute_batch(self, basis: LedgerPrefix, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
         draft: Draft = self._compute("compute_batch", basis, size, terms)
@@ -56,8 +59,8 @@ class WorkerCompute:
         insight: Insight = self._compute("insight", prefix)
         return insight
 
-    def diagnoses(self, prefix: LedgerPrefix) -> Diagnoses:
-        diagnoses: Diagnoses = self._compute("diagnoses", prefix)
+    def diagnoses(self, prefix: LedgerPrefix, quantity: str = "") -> Diagnoses:
+        diagnoses: Diagnoses = self._compute("diagnoses", prefix, quantity)
         return diagnoses
 
     def is_worth_saving(self, study_id: int) -> bool:
@@ -70,10 +73,12 @@ class WorkerCompute:
 
     def status(self) -> ComputeStatus:
         return ComputeStatus(
+            kind=self.kind,
             workers=len(self._workers),
             ready=sum(worker.is_ready for worker in self._workers),
             running=sum(worker.running for worker in self._workers),
             deaths=sum(worker.deaths for worker in self._workers),
+            nodes=len({worker.node for worker in self._workers if worker.node is not None}),
         )
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.domain.errors import Denied
+from app.domain.errors import Conflict, Denied
 
 
 class Role(StrEnum):
@@ -45,6 +45,8 @@ class Key:
     expires_at: str | None = None
     revoked_at: str | None = None
     studies: tuple[str, ...] = ()  # names it is granted; an admin needs none
+    last_used_at: str | None = None  # to about a minute
+    subject: str | None = None  # of a person who signs on elsewhere
 
     def may(self, scope: Scope) -> bool:
         return scope in SCOPES[self.role]
@@ -52,6 +54,11 @@ class Key:
     def must(self, scope: Scope) -> None:
         if not self.may(scope):
             raise Denied(role=self.role.value, scope=scope.value)
+
+
+class LastAdmin(Conflict):
+    code = "last-admin"
+    detail = "This is the last admin's key that does not expire. Create another one first, or nobody could manage keys."
 
 
 @dataclass(frozen=True)

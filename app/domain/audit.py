@@ -16,12 +16,22 @@ AUDIT_LOG = "~audit"
 class AuditAction(StrEnum):
     KEY_CREATED = "key-created"
     KEY_REVOKED = "key-revoked"
+    KEY_ROTATED = "key-rotated"
+    KEY_CHANGED = "key-changed"
     ACCESS_GIVEN = "access-given"
     ACCESS_TAKEN = "access-taken"
     SIGNED_IN = "signed-in"
+    SIGN_IN_REFUSED = "sign-in-refused"
     STUDY_EXPORTED = "study-exported"
+    TABLE_EXPORTED = "table-exported"  # candidates or results, as CSV or .xlsx
+    DATABASE_COPIED = "database-copied"
     STUDY_BROUGHT_IN = "study-brought-in"  # from an archive
     STUDY_REMOVED = "study-removed"
+    STUDY_RESTORED = "study-brought-back"
+    STUDY_ERASED = "study-purged"
+    WEBHOOK_CREATED = "webhook-created"
+    WEBHOOK_REMOVED = "webhook-removed"
+    WEBHOOK_RESIGNED = "webhook-resigned"  # it has a new secret
     TABLES_REBUILT = "tables-rebuilt"
     READ = "read"  # only with NEXTBATCH_AUDIT_READS
 

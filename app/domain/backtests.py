@@ -10,6 +10,10 @@ MOST_SEEDS = 100
 MOST_SIZES = 5
 MOST_STEPS = 20_000  # simulated measurements of one backtest
 FEWEST_CANDIDATES = 3
+MOST_LISTED = 100_000  # candidates of a list that belongs to no study
+MOST_LISTED_CELLS = 5_000_000
+MOST_OF_A_KEY = 3  # backtests of lists that wait or run
+LIST_DAYS = 30  # that the backtest of a list is kept
 SHARE = 0.8  # of simulated studies that an interval is about
 
 
@@ -80,14 +84,14 @@ class BacktestResult:
 
 @dataclass(frozen=True)
 class Backtest:
-    """A backtest of a study: what was asked for, how far it is, and what came out."""
+    """A backtest of a study or of a list: what was asked for, how far it is, and what came out."""
 
     number: int
     state: BacktestState
     plan: BacktestPlan
     done: int  # simulated studies
-    seq: int  # the last event of the ledger that it knows
     created_at: str
     updated_at: str
     result: BacktestResult | None = None
     problem: str | None = None
+    seq: int = 0  # the last event of the study's ledger that it knows

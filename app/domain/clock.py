@@ -4,7 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 
 def now() -> str:
-    return stamp(datetime.now(UTC))
+    return stamp(read_clock())
+
+
+def read_clock() -> datetime:
+    return datetime.now(UTC)
 
 
 def stamp(moment: datetime) -> str:

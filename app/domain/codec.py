@@ -22,6 +22,7 @@ T = TypeVar("T")
 Coder = Callable[[Any], Any]
 
 _PLAIN = frozenset({str, int, float, bool, NoneType})
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 class Unreadable(ValueError):
@@ -30,7 +31,7 @@ class Unreadable(ValueError):
 
 def canonical(value: Any) -> str:
     """The one JSON text of a plain value."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def read_json(text: str) -> Any:
@@ -74,13 +75,16 @@ def _encoder(kind: Any) -> Coder:
 
 
 def _dataclass_encoder(kind: Any) -> Coder:
-    may_be_left_out = {field.name: _is_nothing(_default_of(field)) for field in fields(kind)}
+    may_be_left_out = tuple((field.name, _is_nothing(_default_of(field))) for field in fields(kind))
 
     def encode(value: Any) -> Any:
         plain = {}
-        for name, optional in may_be_left_out.items():
+        for name, optional in may_be_left_out:
             member = getattr(value, name)
-            if not (optional and _is_nothing(member)):
+            if type(member) in _PLAIN:  # without a call: a report has a dozen of these
+                if not (optional and member is None):
+                    plain[name] = member
+            elif not (optional and _is_nothing(member)):
                 plain[name] = to_plain(member)
         return plain
 

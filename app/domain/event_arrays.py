@@ -16,14 +16,17 @@ from app.domain.events import (
     ObservationCorrected,
     ObservationRetracted,
     ObservationsReported,
+    ObservationsReportedAgain,
     ReservationsReleased,
     ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
+    StudyErased,
     StudyEvent,
     StudyForked,
     StudyImported,
+    StudyRestored,
     SuggestionSwapped,
 )
 
@@ -40,11 +43,11 @@ def digests_of(event: StudyEvent) -> set[str]:
             return set()
         case CandidatesSwitched() | CandidatesReserved() | ReservationsReleased() | BatchIssued() | SuggestionSwapped():
             return set()
-        case ForkStarted() | StudyForked() | ResultsBorrowed():
+        case ForkStarted() | StudyForked() | ResultsBorrowed() | StudyRestored() | StudyErased():
             return set()
         case MeasurementsFailed() | MeasurementsAbandoned():
             return set()
-        case ObservationsReported() | ObservationCorrected() | ObservationRetracted():
+        case ObservationsReported() | ObservationsReportedAgain() | ObservationCorrected() | ObservationRetracted():
             return set()
         case _:
             assert_never(event)

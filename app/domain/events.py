@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from app.domain.batches import AskRequest, BatchRecord, BatchSize, Computation, DraftSuggestion, SuggestionId
 from app.domain.candidates import CandidateBlock, Column
-from app.domain.observations import Measured
+from app.domain.observations import Measured, ReportedObservation
 from app.domain.studies import Configuration, Direction, StudyState
 
 ArchiveSignature: TypeAlias = Literal["own", "trusted", "foreign", "none"]
@@ -104,6 +104,22 @@ class StudyDeleted:
     """The study is not shown any more. Its ledger stays."""
 
     type: ClassVar = "study-deleted"
+
+
+@dataclass(frozen=True)
+class StudyRestored:
+    """The study is shown again, in the state that it had before it was deleted."""
+
+    type: ClassVar = "study-restored"
+
+    state: StudyState
+
+
+@dataclass(frozen=True)
+class StudyErased:
+    """Everything before this event was erased, except types, keys, times and hashes. No event follows."""
+
+    type: ClassVar = "study-erased"
 
 
 @dataclass(frozen=True)
@@ -220,26 +236,22 @@ class SuggestionSwapped:
     computation: Computation
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedObservation:
-    """One measurement: the values it gave, by the name of the quantity. `suggestion` is None if nobody asked for it."""
-
-    observation: int
-    candidate: int
-    values: Mapping[str, Measured]
-    suggestion: SuggestionId | None = None
-    replicate: int | None = None
-    ref: str | None = None
-    measured_at: str | None = None
-    measured_by: str | None = None
-    note: str | None = None
-
-
 @dataclass(frozen=True)
 class ObservationsReported:
     """These measurements were reported. `upload` is the first event of the same request, `digest` that of its body."""
 
     type: ClassVar = "observations-reported"
+
+    observations: tuple[ReportedObservation, ...]
+    upload: int | None = None
+    digest: str | None = None
+
+
+@dataclass(frozen=True)
+class ObservationsReportedAgain:
+    """Retracted observations were reported again: each has a new version with only what is said here. A `ref` stays."""
+
+    type: ClassVar = "observations-reported-again"
 
     observations: tuple[ReportedObservation, ...]
     upload: int | None = None
@@ -259,12 +271,13 @@ class ObservationCorrected:
 
 @dataclass(frozen=True)
 class ObservationRetracted:
-    """The observation does not count any more."""
+    """The observation does not count any more. `upload` is set if all that one report recorded was retracted."""
 
     type: ClassVar = "observation-retracted"
 
     observation: int
     version: int
+    upload: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +327,8 @@ StudyEvent: TypeAlias = (
     | ResultsBorrowed
     | StudyChanged
     | StudyDeleted
+    | StudyRestored
+    | StudyErased
     | AccessGranted
     | AccessWithdrawn
     | CandidatesUploaded
@@ -324,6 +339,7 @@ StudyEvent: TypeAlias = (
     | BatchIssued
     | SuggestionSwapped
     | ObservationsReported
+    | ObservationsReportedAgain
     | ObservationCorrected
     | ObservationRetracted
     | MeasurementsFailed

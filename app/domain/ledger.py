@@ -11,7 +11,8 @@ from typing import Any, get_args
 
 from app.domain.codec import Unreadable, canonical, from_plain, read_json, to_plain
 from app.domain.errors import UnreadableEvent
-from app.domain.events import ForkStarted, StudyCreated, StudyEvent, StudyImported
+from app.domain.events import ForkStarted, ObservationsReported, StudyCreated, StudyEvent, StudyImported
+from app.domain.report_text import reported_text
 from app.domain.studies import Configuration
 
 GENESIS = "0" * 64
@@ -47,7 +48,7 @@ class LedgerEntry:
 
 def encode(event: StudyEvent) -> str:
     """The canonical JSON of an event, in the newest format."""
-    return canonical(to_plain(event))
+    return reported_text(event) if isinstance(event, ObservationsReported) else canonical(to_plain(event))
 
 
 def decode(type_: str, format_: int, payload: str, seq: int | None = None) -> StudyEvent:
@@ -109,8 +110,11 @@ def earlier_names(entries: Iterable[LedgerEntry]) -> tuple[EarlierName, ...]:
 def first_break(study: str, entries: Iterable[LedgerEntry], earlier: Sequence[EarlierName] = ()) -> int | None:
     """The seq of the first entry that is missing, altered or out of place; None for a sound chain."""
     previous = GENESIS
+    to_come = sorted(earlier, key=lambda before: before.until, reverse=True)
     for expected, entry in enumerate(entries, start=1):
-        name = next((before.name for before in earlier if expected < before.until), study)
+        while to_come and to_come[-1].until <= expected:
+            to_come.pop()
+        name = to_come[-1].name if to_come else study
         if entry.seq != expected or entry.previous != previous or not _is_sealed(name, entry):
             return expected
         previous = entry.hash

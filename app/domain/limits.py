@@ -18,9 +18,11 @@ REASON_LENGTH = 2_000
 MOST_MEASUREMENTS = 100_000  # in one batch
 MOST_CONDITIONS = 20  # each one looks at every candidate
 MOST_NAMED = 10_000  # candidates in one request
+MOST_TAGS = 20  # of a study
 MOST_TERMS = 20  # columns in each part of a composition
 MOST_REPEATS = 1_000_000
 MOST_OVERDUE_HOURS = 1_000_000
+FEWEST_IN_SHARD, MOST_IN_SHARD = 100, 10**9
 MOST_CONFIRMED = 100  # measurements of each candidate that is confirmed
 MOST_SETTINGS_OF_COLUMNS = 10_000
 SEEDS = 2**63
@@ -113,6 +115,12 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     yield "description", is_text(configuration.description), f"Write at most {TEXT_LENGTH:,} characters."
     yield "algorithm", is_line(configuration.algorithm), "This is not the name of an algorithm."
     yield "seed", 0 <= configuration.seed < SEEDS, "Write a whole number from 0 to 2⁶³ − 1."
+    shard = configuration.shard
+    yield (
+        "shard",
+        shard is None or FEWEST_IN_SHARD <= shard <= MOST_IN_SHARD,
+        (f"Write a number from {FEWEST_IN_SHARD:,} to {MOST_IN_SHARD:,}, or leave it out."),
+    )
     repeats, hours = configuration.repeats, configuration.overdue_hours
     yield "repeats", not isinstance(repeats, int) or 1 <= repeats <= MOST_REPEATS, "Write a number from 1."
     noise = configuration.noise
@@ -128,6 +136,9 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     conditions = configuration.where
     few = len(conditions) <= MOST_CONDITIONS and all(is_line(condition) for condition in conditions)
     yield "where", few, f"Write at most {MOST_CONDITIONS} conditions such as solvent=DMF."
+    tags = configuration.tags
+    few = len(tags) <= MOST_TAGS and len(set(tags)) == len(tags) and all(is_line(tag, least=1) for tag in tags)
+    yield "tags", few, f"Write at most {MOST_TAGS} different words."
     yield "columns", _are_settings_of_columns(configuration), "Write a setting of a column, such as scale: log."
     yield "stop", _is_stop(configuration.stop), "Write positive numbers, and a date with a time zone."
     theories = [configuration.theory, *(quantity.theory for quantity in configuration.quantities)]

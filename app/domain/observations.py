@@ -54,6 +54,21 @@ class Observation:
         return str(self.kind) if self.current else "superseded"
 
 
+@dataclass(frozen=True, slots=True)
+class ReportedObservation:
+    """One measurement: the values it gave, by the name of the quantity. `suggestion` is None if nobody asked for it."""
+
+    observation: int
+    candidate: int
+    values: Mapping[str, Measured]
+    suggestion: SuggestionId | None = None
+    replicate: int | None = None
+    ref: str | None = None
+    measured_at: str | None = None
+    measured_by: str | None = None
+    note: str | None = None
+
+
 @dataclass(frozen=True)
 class Failure:
     """A measurement that gave no value. Without `retry` it counts against the candidate, which is switched off."""

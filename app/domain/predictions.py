@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import floor, log10
 from typing import Any, Literal
+
+from app.domain.studies import Configuration
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Prediction:
     feasible: float | None = None  # chance that all constraints are met
     success: float | None = None  # chance that a measurement gives a value
     on_front: bool | None = None  # whether it can still be on the front
+    front_chance: float | None = None  # chance of being on the front
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,32 @@ class Insight:
     front: Front | None = None  # of several quantities
 
 
+def number_in_words(value: float, digits: int = 4) -> str:
+    """At least so many significant digits, as people write them: 158,300, and not 1.583e+05."""
+    if value == 0 or not 1e-4 <= abs(value) < 1e15:
+        return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - floor(log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def share_in_words(share: float) -> str:
+    """A share as a percentage: 33 %."""
+    return f"{share * 100:.0f} %"
+
+
 def difference_in_words(difference: float, unit: str) -> str:
     """A difference of two values with its unit: that of two percentages is in percentage points."""
-    return f"{difference:.3g} {'percentage points' if unit.strip() == '%' else unit}".rstrip()
+    shown = unit.strip()
+    return f"{number_in_words(difference, 3)} {'percentage points' if shown == '%' else shown}".rstrip()
+
+
+def price_in_words(term: str, price: float, configuration: Configuration) -> str:
+    """What a term of a request costs: with one objective in its unit, with several as a share of the hypervolume."""
+    if price <= 0:
+        return f"`{term}` costs nothing: without it, the batch is not expected to find anything better."
+    if len(configuration.objectives) > 1:
+        share = f"{price * 100:.2f} %"
+        return f"`{term}` costs {share} of the hypervolume that the front is expected to dominate without it."
+    lost = difference_in_words(price, configuration.objective.unit)
+    return f"`{term}` costs {lost}: without it, the best of the batch is expected to be that much better."

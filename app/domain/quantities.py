@@ -51,7 +51,9 @@ def unknown_names(configuration: Configuration, names: Mapping[str, object]) -> 
 
 def resolve(configuration: Configuration, outcome: Outcome) -> Outcome | Finding:
     """The outcome with the names of the study's quantities, or what is wrong with it."""
-    if SOLE in outcome and SOLE not in {quantity.name for quantity in configuration.quantities}:
+    if len(configuration.quantities) == len(outcome) == 1 and SOLE in outcome:  # as nearly every report
+        return {configuration.objective.name: outcome[SOLE]}
+    if SOLE in outcome and all(quantity.name != SOLE for quantity in configuration.quantities):
         if len(configuration.quantities) > 1:
             names = [quantity.name for quantity in configuration.quantities]
             example = f'"values": {{"{names[0]}": 83.1}}'
@@ -66,9 +68,9 @@ def resolve(configuration: Configuration, outcome: Outcome) -> Outcome | Finding
 
 def outside_limits(configuration: Configuration, outcome: Outcome) -> Iterator[tuple[str, str]]:
     """The quantities whose values lie outside their limits, with a sentence about each."""
-    limits = {quantity.name: quantity.limits for quantity in configuration.quantities}
-    for name, measured in outcome.items():
-        allowed = limits[name]
+    limits = {quantity.name: quantity.limits for quantity in configuration.quantities if quantity.limits is not None}
+    for name, measured in outcome.items() if limits else ():
+        allowed = limits.get(name)
         if allowed is not None and not allowed.allow(measured.value):
             yield name, f"{name} is {allowed}, but this value is not. Check the decimal sign and the unit."
 
@@ -83,6 +85,15 @@ def adds_to(stored: Outcome, reported: Outcome) -> Outcome | None:
     if any(name in stored and not _is_same(stored[name], measured) for name, measured in reported.items()):
         return None
     return {name: measured for name, measured in reported.items() if name not in stored}
+
+
+def changes(stored: Outcome, reported: Outcome) -> Outcome:
+    """The reported values that are not stored just so."""
+    return {
+        name: measured
+        for name, measured in reported.items()
+        if name not in stored or not _is_same(stored[name], measured)
+    }
 
 
 def _is_same(stored: Measured, reported: Measured) -> bool:
@@ -137,9 +148,9 @@ def _names(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
             if kind == "constraints":
                 message = "There are two constraints of this name. Write `at_least` and `at_most` in one of them."
             yield f"{kind}/{number}/name", first.name.casefold() != second.name.casefold(), message
-    folded = [quantity.name.casefold() for quantity in quantities]
+    exact = {objective.name.casefold(): objective.name for objective in configuration.objectives}
     for number, constraint in enumerate(configuration.constraints):
-        clash = folded.count(constraint.name.casefold()) > 1
+        clash = exact.get(constraint.name.casefold(), constraint.name) != constraint.name
         yield f"constraints/{number}/name", not clash, "Write the name of the objective exactly as it is there."
 
 

@@ -24,11 +24,11 @@ class StudyState(StrEnum):
     DELETED = "deleted"
 
 
-# active ⇄ paused → archived → deleted; an active study may also be archived or deleted directly.
+# active ⇄ paused ⇄ archived → deleted, and directly from each to any other. A deleted study is restored by an event.
 TRANSITIONS: dict[StudyState, frozenset[StudyState]] = {
     StudyState.ACTIVE: frozenset({StudyState.PAUSED, StudyState.ARCHIVED, StudyState.DELETED}),
     StudyState.PAUSED: frozenset({StudyState.ACTIVE, StudyState.ARCHIVED, StudyState.DELETED}),
-    StudyState.ARCHIVED: frozenset({StudyState.DELETED}),
+    StudyState.ARCHIVED: frozenset({StudyState.ACTIVE, StudyState.PAUSED, StudyState.DELETED}),
     StudyState.DELETED: frozenset(),
 }
 
@@ -144,6 +144,9 @@ class Configuration(ModelSettings):
     budget: float | None = None  # what all measurements together may cost; asks stay within what is left of it
     cost_unit: str | None = None
     confirm: int | None = None  # how often each of the best few is measured before the study ends
+    tags: tuple[str, ...] = ()  # words that sort studies, for people
+    shard: int | None = None  # candidates in one shard of the model's largest array; None: the array is one piece
+    precision: Literal["float32"] | None = None  # in which the model keeps its two largest arrays; None: float64
 
     @property
     def objective(self) -> Objective:
@@ -187,6 +190,14 @@ class Configuration(ModelSettings):
 UNKNOWN_SERVER = "unknown"
 
 
+OF_A_FORK = "study:"  # before the name of the study, in the origin of what a fork has from it
+
+
+def is_from_here(origin: str | None) -> bool:
+    """Whether an event with this origin was recorded on this server."""
+    return origin is None or origin.startswith(OF_A_FORK)
+
+
 @dataclass(frozen=True)
 class Import:
     """The event `seq` says where all events before it came from: an archive from `server`, or another study here."""
@@ -210,12 +221,18 @@ class Study:
     candidates: int = 0
     imports: tuple[Import, ...] = ()
     reservations: tuple[Reservation, ...] = ()
+    sealed_as: str | None = None  # its name in the ledger, once a new study has that name
+
+    @property
+    def ledger_name(self) -> str:
+        """The name under which its events are sealed."""
+        return self.sealed_as or self.name
 
     def origin_of(self, seq: int) -> str | None:
         """The server, or the other study of this one, where an event was recorded; None for here."""
         covering = [imported for imported in self.imports if seq < imported.seq]
         servers = (imported.server for imported in covering if imported.server is not None)
-        studies = (f"study:{imported.study}" for imported in covering)
+        studies = (f"{OF_A_FORK}{imported.study}" for imported in covering)
         return next(servers, None) or next(studies, None)
 
     @property
@@ -233,7 +250,7 @@ class Study:
 
     def must_not_be_archived(self) -> None:
         if self.state is StudyState.ARCHIVED:
-            raise StudyNotActive("The study is archived and cannot be changed.", state=self.state.value)
+            raise StudyNotActive("The study is archived; resume it to change it.", state=self.state.value)
 
     def must_be_able_to_become(self, state: StudyState) -> None:
         if state not in TRANSITIONS[self.state]:

@@ -35,9 +35,9 @@ Use:
     print("highest lower bound:", confidence_bounds(state)[0].argmax())
 
 Reading order: settings, state, posterior and sweep, dictionary, lifecycle; then confidence, ask, hallucination,
-shortlist, drift, rules, batch; then baselines, algorithms, saving. `stability` holds every numerical rescue.
-`embedding` keeps Z, in one shard or many, and lets states share memory; `sweep` alone touches it: everything of size
-A·m is there. `auto` chooses the settings for people who know no kernel.
+shortlist, drift, spectrum, rules, batch; then focus, baselines, algorithms, saving. `stability` holds every numerical
+rescue. `embedding` keeps Z, in one shard or many, and lets states share memory; `sweep` alone touches it: everything of
+size A·m is there. `auto` chooses the settings for people who know no kernel.
 
 Determinism: on one build (numpy, scipy, BLAS, one thread) every verb is a pure function of its arguments, to the last
 bit. The same calls in the same order give the same bits, also if the state is saved and loaded between any two of
@@ -45,11 +45,12 @@ them. Another order of calls (two reports taken in at once instead of one after 
 """
 
 from app.engine.algorithms import ALGORITHMS, Algorithm, algorithm_named
-from app.engine.ask import Ask, Choose, Selection
+from app.engine.ask import Ask, Choose, Memory, Selection
 from app.engine.batch import choose, design
 from app.engine.confidence import alpha, beta, confidence_bounds
 from app.engine.embedding import sweep_threads
 from app.engine.lifecycle import add_candidates, expect, measure, revise, start, start_from
+from app.engine.remote_shards import ShardLost, ShardStore, Spread, spread_over
 from app.engine.saving import load, save
 from app.engine.settings import EngineSettings, rng_at
 from app.engine.state import State
@@ -61,7 +62,11 @@ __all__ = [
     "Ask",
     "Choose",
     "EngineSettings",
+    "Memory",
     "Selection",
+    "ShardLost",
+    "ShardStore",
+    "Spread",
     "State",
     "TimeLimitReached",
     "add_candidates",
@@ -77,6 +82,7 @@ __all__ = [
     "revise",
     "rng_at",
     "save",
+    "spread_over",
     "start",
     "start_from",
     "sweep_threads",

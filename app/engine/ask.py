@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -15,9 +15,33 @@ NO_CANDIDATES: IndexArray = np.zeros(0, dtype=np.int64)
 NO_LIMIT = 2**62
 """More often than any candidate is ever chosen."""
 
+MOST_KEPT = 32
+"""Posteriors that a memory keeps: of each quantity, and of a focus beside the whole list."""
+
 Ended = Literal["rule", "size", "exhausted", "promise"]
 """Why a batch ended: its rule, the largest size asked for, no candidate left that may be chosen, or (auto mode) the
 next one promises too little."""
+
+T = TypeVar("T")
+
+
+class Memory:
+    """What one part of a batch leaves for the next, so that nothing is computed twice. It changes no choice."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[tuple[object, ...], Any]] = []
+
+    def recall(self, owners: tuple[object, ...], make: Callable[[], T], fits: Callable[[T], bool]) -> T:
+        """What was kept for these very objects, if it still fits; else what `make` makes, which is kept from now on."""
+        for position, (known, kept) in enumerate(self._kept):
+            if len(known) == len(owners) and all(mine is theirs for mine, theirs in zip(known, owners, strict=True)):
+                if fits(kept):
+                    return kept  # type: ignore[no-any-return]
+                del self._kept[position]
+                break
+        made = make()
+        self._kept = [*self._kept[-MOST_KEPT + 1 :], (owners, made)]
+        return made
 
 
 @dataclass(frozen=True)
@@ -36,6 +60,8 @@ class Ask:
     """How many the batch has already, if it is chosen in parts: addresses the randomness of this part."""
     effort: FloatArray | None = None
     """(A,) what each choice takes, positive: then the gain per effort decides, in `choose_for`."""
+    memory: Memory | None = None
+    """What the earlier parts of the batch left, if it is chosen one candidate at a time."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.min_size <= self.max_size:
@@ -66,6 +92,8 @@ class Selection:
     """This many of the first picks are measured again to learn how noisy measurements are."""
     remeasured: int = 0
     """This many of the first picks are measured again because that promises more than anything new."""
+    is_largest: bool = True
+    """Whether no larger batch would have met the terms of the request."""
 
     @property
     def numbers(self) -> IndexArray:

@@ -39,7 +39,7 @@ def fixed_size(state: State, ask: Ask, pick_one: PickOne) -> Selection:
     return Selection(np.array(picks, dtype=np.int64), ended, np.array(values))
 
 
-def _rng(state: State, ask: Ask, algorithm: str) -> np.random.Generator:
+def _rng(state: State, ask: Ask, algorithm: str) -> "np.random.Generator":
     """The generator of a batch, or of one part of it."""
     purpose = f"{algorithm} {ask.chosen_before}" if ask.chosen_before else algorithm
     return rng_at(state.settings.seed, purpose, ask.batch_number)
@@ -51,7 +51,7 @@ def highest(values: FloatArray, allowed: BoolArray) -> tuple[int, float]:
     return number, float(values[number])
 
 
-def any_of(allowed: BoolArray, rng: np.random.Generator) -> tuple[int, float]:
+def any_of(allowed: BoolArray, rng: "np.random.Generator") -> tuple[int, float]:
     """One of the allowed candidates at random; no value speaks for it."""
     return int(rng.choice(np.flatnonzero(allowed))), 0.0
 
@@ -85,7 +85,7 @@ def thompson(state: State, ask: Ask) -> Selection:
     return fixed_size(state, ask, lambda allowed: highest(posterior_sample(state, residual_root, rng), allowed))
 
 
-def posterior_sample(state: State, residual_root: FloatArray, rng: np.random.Generator) -> FloatArray:
+def posterior_sample(state: State, residual_root: FloatArray, rng: "np.random.Generator") -> FloatArray:
     """One function from the posterior at all candidates, (A,); `residual_root` is √residual.
 
         f(x) = mean(x) + √λ · z(x)ᵀ Hᵀ g + √residual(x) · e(x)        g (m,), e (A,) standard normal, V⁻¹ = HᵀH
@@ -132,7 +132,7 @@ class Evolution:
 
         return fixed_size(state, ask, pick_one)
 
-    def _parent(self, state: State, living: IndexArray, rng: np.random.Generator) -> int:
+    def _parent(self, state: State, living: IndexArray, rng: "np.random.Generator") -> int:
         """The best of `tournament` random ones; the smallest number among equals."""
         drawn = rng.choice(living, size=min(self.tournament, len(living)), replace=False)
         return max(map(int, drawn), key=lambda number: (_mean_value(state, number), -number))
@@ -149,7 +149,7 @@ def _mean_value(state: State, number: int) -> float:
     return float(state.sums[number] / state.counts[number])
 
 
-def _child(scaled: FloatArray, parent: int, allowed: BoolArray, rng: np.random.Generator) -> int:
+def _child(scaled: FloatArray, parent: int, allowed: BoolArray, rng: "np.random.Generator") -> int:
     """The allowed candidate nearest to the parent with one coordinate changed."""
     target, column = scaled[parent].copy(), rng.integers(scaled.shape[1])
     target[column] = scaled[rng.integers(len(scaled)), column]

@@ -9,13 +9,17 @@ The uncertainty design is a first batch that needs no feedback at all (paper, se
 greedy argmax of the leverage. Once no leverage exceeds 1/P, every later batch has at least P(C̃ − 1)/3 picks.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from app.arrays import FloatArray, IndexArray
 from app.engine.ask import NO_CANDIDATES, NO_LIMIT, Ask, Ended, Selection
 from app.engine.confidence import alpha as theory_alpha
 from app.engine.confidence import covers
-from app.engine.rules import GlobalRule, ProductRule, Rule, rule_of
+from app.engine.focus import OutsideMattersError, near_batch
+from app.engine.hallucination import KeptHallucination
+from app.engine.rules import GlobalRule, ProductRule, Rule, counts_by_number, rule_of
 from app.engine.shortlist import Pick, Shortlist
 from app.engine.stability import Rescues
 from app.engine.state import State
@@ -24,14 +28,41 @@ from app.engine.state import State
 @np.errstate(all="ignore")
 def choose(state: State, ask: Ask | None = None) -> Selection:
     """The next batch; pending candidates count as its first picks."""
-    ask, rescues = ask or Ask(), Rescues()
+    ask = ask or Ask()
     alpha = theory_alpha(state) if ask.alpha is None else ask.alpha
-    batch = _GrowingBatch(state, alpha, ask, rescues)
+    near = near_batch(state)
+    if state.focus is not None and near is not None:
+        numbers = state.focus.numbers
+        own = ask if ask.limit is None else replace(ask, limit=ask.limit[numbers])
+        try:
+            chosen = _choose(near, own, alpha, state.focus.highest_outside(alpha), state)
+        except OutsideMattersError:
+            return _choose(state.whole, ask, alpha)
+        return replace(chosen, picks=numbers[chosen.picks], guaranteed=chosen.guaranteed and covers(state, alpha))
+    return _choose(state.whole, ask, alpha)
+
+
+def _choose(state: State, ask: Ask, alpha: float, rival: float = -np.inf, whole: State | None = None) -> Selection:
+    """The next batch of these candidates; `rival` bounds the UCBs of all others, which are in `whole`."""
+    rescues = Rescues()
+    kept = _kept_posterior(state, ask, rescues)
+    batch = _GrowingBatch(state, alpha, ask, rescues, rival, whole, kept)
     batch.add_pending()
     ended = batch.grow()
     picks, ucb = batch.picks_and_ucb()
     guaranteed = batch.keeps_to_the_rule and covers(state, alpha)
     return Selection(picks, ended, ucb, batch.ratio_bound, guaranteed, alpha, dict(rescues))
+
+
+def _kept_posterior(state: State, ask: Ask, rescues: Rescues) -> KeptHallucination | None:
+    """What earlier parts of this batch left, with everything that is pending by now; None if nothing is kept."""
+    if ask.memory is None or ask.max_size > 1 or not counts_by_number(state):
+        return None
+    kept = ask.memory.recall(
+        (state.residual,), lambda: KeptHallucination(state, rescues), lambda known: known.allows(state.pending)
+    )
+    kept.count(state.pending, rescues)
+    return kept
 
 
 @np.errstate(all="ignore")
@@ -92,11 +123,21 @@ class _DesignDrift:
 class _GrowingBatch:
     """A batch under construction, one run of equal choices at a time."""
 
-    def __init__(self, state: State, alpha: float, ask: Ask, rescues: Rescues) -> None:
-        self._state, self._alpha, self._ask = state, alpha, ask
-        self._shortlist = Shortlist(state, alpha, choice_limits(state, ask), rescues)
-        self._rule = rule_of(state, rescues, self._shortlist.leaders)
-        self._picks: list[IndexArray] = []
+    def __init__(
+        self,
+        state: State,
+        alpha: float,
+        ask: Ask,
+        rescues: Rescues,
+        rival: float,
+        whole: State | None,
+        kept: KeptHallucination | None,
+    ) -> None:
+        self._state, self._alpha, self._ask, self._is_kept = state, alpha, ask, kept is not None
+        self._shortlist = Shortlist(state, alpha, choice_limits(state, ask), rescues, rival, kept)
+        self._rule = rule_of(state, rescues, self._shortlist.leaders, whole)
+        self._picks: list[int] = []
+        self._repeats: list[int] = []
         self._ucb: list[FloatArray] = []
         self._size = 0
         self._broken = False
@@ -109,7 +150,11 @@ class _GrowingBatch:
 
     def add_pending(self) -> None:
         """Count what others are measuring, without picking it."""
-        for number in np.flatnonzero(self._state.pending):
+        pending = np.flatnonzero(self._state.pending)
+        if self._is_kept:
+            self._broken = self._rule.count(pending, self._state.pending[pending])
+            return
+        for number in pending:
             n = int(self._state.pending[number])
             pick = self._shortlist.look_at(int(number))
             self._broken |= self._rule.remaining(pick, n) < n
@@ -125,7 +170,7 @@ class _GrowingBatch:
             if pick is None:
                 return "exhausted"
             n = self._run_length(pick)
-            self.ratio_bound = self._rule.bound_if(pick, n - 1)
+            self.ratio_bound = self._rule.known_bound(pick, n - 1)
             self._take(pick, n)
         return "rule" if self._broken else "size"
 
@@ -133,7 +178,7 @@ class _GrowingBatch:
         """What was picked, and the value for which each was."""
         if not self._picks:
             return NO_CANDIDATES, np.zeros(0)
-        return np.concatenate(self._picks), np.concatenate(self._ucb)
+        return np.repeat(np.array(self._picks, dtype=np.int64), self._repeats), np.concatenate(self._ucb)
 
     def _run_length(self, pick: Pick) -> int:
         """How often in a row to pick it: up to and including the choice that breaks the rule, then up to min_size."""
@@ -147,6 +192,7 @@ class _GrowingBatch:
     def _take(self, pick: Pick, n: int) -> None:
         self._rule.add(pick, n)
         self._shortlist.take(pick.number, n)
-        self._picks.append(np.full(n, pick.number, dtype=np.int64))
+        self._picks.append(pick.number)
+        self._repeats.append(n)
         self._ucb.append(pick.mean + self._alpha * np.sqrt(pick.leverages(n)))
         self._size += n

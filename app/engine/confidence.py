@@ -27,7 +27,7 @@ NO_LIMITS = (-math.inf, math.inf)
 
 def beta(state: State) -> float:
     """The factor of √leverage that the settings ask for."""
-    return _sharp(state) if state.settings.confidence == "sharp" else _theorem_2(state)
+    return _sharp(state.near) if state.settings.confidence == "sharp" else _theorem_2(state)
 
 
 def alpha(state: State) -> float:

@@ -55,8 +55,17 @@ def oversampling(settings: EngineSettings, measurements: int) -> float:
     return 72 * settings.threshold * math.log(4 * max(1, measurements) / settings.delta)
 
 
-def draw(settings: EngineSettings, step: int, leverage: FloatArray, counts: IndexArray) -> IndexArray:
-    """The dictionary for these counts (A,), from the leverages (A,) of the start of the batch; never empty."""
+def draw(
+    settings: EngineSettings,
+    step: int,
+    leverage: FloatArray,
+    counts: IndexArray,
+    among: tuple[IndexArray, int] | None = None,
+) -> IndexArray:
+    """The dictionary for these counts (A,), from the leverages (A,) of the start of the batch; never empty.
+
+    Some of the candidates of a longer list draw as they would in it: `among` are their numbers there, and its length.
+    """
     measured = np.flatnonzero(counts)
     if settings.dictionary == "all" or len(measured) == 0:
         return measured
@@ -65,7 +74,8 @@ def draw(settings: EngineSettings, step: int, leverage: FloatArray, counts: Inde
     q_bar = oversampling(settings, int(counts.sum()))
     included = summed_probability if settings.sums_inclusion else inclusion_probability
     probability = included(leverage[measured], counts[measured], q_bar)
-    chance = rng_at(settings.seed, "dictionary", step).random(len(counts))[measured]
+    numbers, length = (measured, len(counts)) if among is None else (among[0][measured], among[1])
+    chance = rng_at(settings.seed, "dictionary", step).random(length)[numbers]
     drawn = measured[chance < probability]
     return drawn if len(drawn) else measured[[np.argmax(leverage[measured])]]
 

@@ -4,13 +4,13 @@ Each class answers with one number, a maximum over all candidates, and keeps row
 for a few candidates at a time, each shard of the embedding filling its part.
 
 Fetching rows reads Z once however many rows there are, so sixteen cost little more than one: with the row that is
-needed come those of the candidates that are likely to be chosen next.
+needed come those of the candidates that are likely to be chosen next. `spectrum` decides most choices without any row.
 """
 
 from collections.abc import Callable, Container, Sequence
 
 import numpy as np
-from scipy.linalg import blas
+import scipy
 
 from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
@@ -20,6 +20,9 @@ from app.engine.stability import Rescues
 from app.engine.state import State
 
 ROWS_PER_SWEEP = 8
+ROWS_TO_CATCH_UP = 64
+"""Rows in one sweep if it is known which are needed."""
+
 MOST_HELD = 2**22
 """Numbers held at most for each kind of covariance."""
 
@@ -57,9 +60,18 @@ class SquareSums:
 
     def add(self, chosen: Chosen) -> float:
         """Add candidates to the sums; the bound after that."""
-        numbers = np.array([number for number, _ in chosen], dtype=np.int64)
-        for i, (number, n) in enumerate(chosen):
-            self._sums = self._sums_with(number, n, numbers[i + 1 :])
+        repeats: dict[int, int] = {}
+        for number, n in chosen:
+            repeats[number] = repeats.get(number, 0) + n
+        fetched = [number for number in repeats if number not in self._held]
+        most = max(1, min(ROWS_TO_CATCH_UP, MOST_HELD // len(self._state.X)))
+        for first in range(0, len(fetched), most):
+            numbers = fetched[first : first + most]
+            full, projected = self._fetch(np.array(numbers, dtype=np.int64))
+            n_each = np.array([repeats.pop(number) for number in numbers], dtype=float)
+            self._sums = self._sums_and(n_each @ full, n_each @ projected)
+        for number, n in repeats.items():
+            self._sums = self._sums_with(number, n)
         return 1.0 if self._sums is None else self._bound(*self._sums)
 
     def bound_if(self, number: int, n: int) -> float:
@@ -69,22 +81,23 @@ class SquareSums:
     def _bound(self, full: FloatArray, projected: FloatArray) -> float:
         return 1 + float((np.maximum(full, projected) / self._divisor).max(initial=0.0))
 
-    def _sums_with(self, number: int, n: int, queued: IndexArray = NO_CANDIDATES) -> tuple[FloatArray, FloatArray]:
+    def _sums_with(self, number: int, n: int) -> tuple[FloatArray, FloatArray]:
         """Both sums with n more squares of one candidate."""
-        full, projected = self._squares(number, queued)
-        if self._sums is None:
-            return n * full, n * projected
-        return self._sums[0] + n * full, self._sums[1] + n * projected
-
-    def _squares(self, number: int, queued: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """cov_fb(x, j)² and the square of its projected part, (A,) each."""
         if number not in self._held:
-            numbers = _rows_to_fetch(number, queued, self._forecast, len(self._state.X), self._held)
-            self._make_room(len(numbers))
-            full, projected = sweep.covariance_rows(self._state, numbers, self._rescues)
-            np.square(full, out=full), np.square(projected, out=projected)
-            self._held |= zip(numbers.tolist(), zip(full, projected, strict=True), strict=True)
-        return self._held[number]
+            self._fetch(_rows_to_fetch(number, NO_CANDIDATES, self._forecast, len(self._state.X), self._held))
+        full, projected = self._held[number]
+        return self._sums_and(n * full, n * projected)
+
+    def _sums_and(self, full: FloatArray, projected: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return (full, projected) if self._sums is None else (self._sums[0] + full, self._sums[1] + projected)
+
+    def _fetch(self, numbers: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """cov_fb(x, j)² and the square of its projected part, (b, A) each; they are held."""
+        self._make_room(len(numbers))
+        full, projected = sweep.covariance_rows(self._state, numbers, self._rescues)
+        np.square(full, out=full), np.square(projected, out=projected)
+        self._held |= zip(numbers.tolist(), zip(full, projected, strict=True), strict=True)
+        return full, projected
 
     def _make_room(self, rows: int) -> None:
         """Forget the rows that were fetched first; cov_fb stands still within a batch, so they can be fetched again."""
@@ -138,7 +151,7 @@ class TrueRatios:
         a = self._V_inv @ sweep.embedding_of(self._state, number)
         own = _own_covariance(self._cov_projected, slot, number)
         if len(a):
-            blas.dger(-n / (1 + n * own), a, a, a=self._V_inv.T, overwrite_a=1)
+            scipy.linalg.blas.dger(-n / (1 + n * own), a, a, a=self._V_inv.T, overwrite_a=1)
         _condition(self._cov_unprojected, slot, number, n)
         _condition(self._cov_projected, slot, number, n)
 
@@ -211,4 +224,4 @@ def _reduction(rows: FloatArray, slot: int, number: int, n: int) -> FloatArray:
 def _condition(rows: FloatArray, slot: int, number: int, n: int) -> None:
     """cov_t(x, i) −= cov_t(x, j)·cov_t(i, j)·n/(1 + n·cov_t(j, j)) for every row i, in place."""
     row, shares = rows[slot].copy(), rows[:, number] * (n / (1 + n * _own_covariance(rows, slot, number)))
-    blas.dger(-1.0, row, shares, a=rows.T, overwrite_a=1)
+    scipy.linalg.blas.dger(-1.0, row, shares, a=rows.T, overwrite_a=1)

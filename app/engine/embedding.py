@@ -3,24 +3,60 @@
 A list in one piece is one shard. Everything of size m × m, and the vectors over all candidates, are not split. So every
 verb of `sweep` is the same for one shard and for many: it gives each of them the same small arguments, and each fills
 its own part of the vectors. `each_shard` does that on several threads if it may; results never depend on how many.
+A shard is here (`Rows`) or in another process (`remote_shards`), which computes the same.
 
 Where the shards begin depends on the settings and the number of candidates alone. Another division gives results that
 differ by rounding errors, and the same choices, because those are made to nine digits.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from threading import Lock
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from app.arrays import FloatArray, IndexArray
 from app.engine.stability import Rescues
 
-SPARE = 64
-"""The least number of rows kept free behind those in use; memory that is never written to costs nothing."""
+SPARE, SPARE_NUMBERS = 256, 2**23
+"""So many rows are kept free behind those in use, or as many as hold so many numbers, and never less than a quarter of
+those in use: a growing embedding is seldom copied, and memory that is never written to costs nothing."""
+
+Vectors = Mapping[str, FloatArray]
+"""Numbers of the candidates of one shard, by name: (n,), or (b, n) for several of each."""
+
+
+class ShardSweep(Protocol):
+    """What every shard is told alike: plain data, which can travel."""
+
+    reads: ClassVar[tuple[str, ...]]
+    """The vectors that it needs; it may change them."""
+    writes: ClassVar[tuple[str, ...]]
+    """The vectors that it fills or changes."""
+
+    def run(self, X: FloatArray, rows: "Rows", vectors: Vectors, rescues: Rescues) -> "Rows":
+        """Sweep over the rows of a shard with features X (n, d): fill its vectors, and return its rows from now on."""
+
+
+class Shard(Protocol):
+    """The columns Z (m, n) of some consecutive candidates; immutable."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> str: ...
+
+    def columns(self, places: IndexArray | slice | int, first: int) -> FloatArray:
+        """The rows from `first` on of the columns at `places`, as float64."""
+
+    def sweep(self, work: ShardSweep, X: FloatArray, vectors: Vectors, rescues: Rescues) -> "Shard":
+        """Fill the vectors in place; the shard from now on."""
+
+    def filled(self, *parts: FloatArray) -> "Shard":
+        """The rows Z (m, n) over the same candidates, in parts side by side."""
 
 
 class Rows:
@@ -36,9 +72,9 @@ class Rows:
         self.array.flags.writeable = False
 
     @classmethod
-    def empty(cls, width: int) -> "Rows":
+    def empty(cls, width: int, dtype: str = "float64") -> "Rows":
         """No rows yet, over `width` candidates."""
-        return cls(np.empty((0, width)))
+        return cls(np.empty((0, width), dtype=dtype))
 
     def reserve(self, extra: int) -> tuple["Rows", FloatArray]:
         """A successor with `extra` more rows, and those rows, which the caller fills."""
@@ -46,10 +82,34 @@ class Rows:
         memory = self._memory
         if not memory.claim(m, m + extra):
             taken = m + extra
-            memory = _Memory(np.empty((taken + max(SPARE, taken // 2), width)), taken)
+            memory = _Memory(np.empty((taken + _spare(taken, width), width), self.array.dtype), taken)
             memory.array[:m] = self.array
         fresh = memory.array[m : m + extra]
         return Rows(memory.array[: m + extra], memory), fresh
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        m, width = self.array.shape
+        return m, width
+
+    @property
+    def dtype(self) -> str:
+        return self.array.dtype.name
+
+    def columns(self, places: IndexArray | slice | int, first: int) -> FloatArray:
+        return in_float64(self.array[first:, places])
+
+    def sweep(self, work: ShardSweep, X: FloatArray, vectors: Vectors, rescues: Rescues) -> "Rows":
+        return work.run(X, self, vectors, rescues)
+
+    def filled(self, *parts: FloatArray) -> "Rows":
+        rows, fresh = Rows.empty(self.shape[1], self.dtype).reserve(len(parts[0]))
+        np.concatenate(parts, axis=1, out=fresh, casting="same_kind")
+        return rows
+
+
+def _spare(rows: int, width: int) -> int:
+    return max(1, rows // 4, min(SPARE, SPARE_NUMBERS // max(1, width)))
 
 
 class _Memory:
@@ -71,65 +131,89 @@ class _Memory:
 class Embedding:
     """Z (m, A), immutable, in one shard or several; `starts` are the first candidates of the shards."""
 
-    def __init__(self, shards: Sequence[Rows]) -> None:
+    def __init__(self, shards: Sequence[Shard]) -> None:
         self.shards = tuple(shards)
-        ends = np.cumsum([shard.array.shape[1] for shard in shards]).tolist()
+        ends = np.cumsum([shard.shape[1] for shard in shards]).tolist()
         self.starts: tuple[int, ...] = (0, *ends[:-1])
         self.spans = tuple(slice(start, end) for start, end in zip(self.starts, ends, strict=True))
 
     @classmethod
-    def empty(cls, width: int, shard: int = 0) -> "Embedding":
+    def empty(cls, width: int, shard: int = 0, dtype: str = "float64") -> "Embedding":
         """No rows yet, over `width` candidates in shards of `shard`; 0 for one shard."""
-        size = shard or max(1, width)
-        return cls([Rows.empty(min(size, width - start)) for start in range(0, max(1, width), size)])
+        return cls([Rows.empty(span.stop - span.start, dtype) for span in spans_of(width, shard)])
+
+    @property
+    def dtype(self) -> str:
+        """How the numbers are stored."""
+        return self.shards[0].dtype
+
+    @property
+    def is_here(self) -> bool:
+        """Whether all shards are in this process."""
+        return all(isinstance(shard, Rows) for shard in self.shards)
 
     @property
     def array(self) -> FloatArray:
-        """Z; a copy if there are several shards."""
-        return self.shards[0].array if len(self.shards) == 1 else np.hstack([shard.array for shard in self.shards])
+        """Z; a copy unless it is one shard in this process."""
+        first = self.shards[0]
+        if len(self.shards) == 1 and isinstance(first, Rows):
+            return first.array
+        everything = [shard.columns(slice(None), 0) for shard in self.shards]
+        return np.hstack(everything).astype(self.dtype, copy=False)
 
     @property
     def nbytes(self) -> int:
-        return sum(shard.array.nbytes for shard in self.shards)
+        """What the shards take, wherever they are."""
+        numbers = sum(shard.shape[0] * shard.shape[1] for shard in self.shards)
+        return numbers * np.dtype(self.dtype).itemsize
 
-    def columns(self, numbers: IndexArray | int) -> FloatArray:
-        """z of some candidates: (m, n); (m,) for a single number."""
+    def columns(self, numbers: IndexArray | int, first: int = 0) -> FloatArray:
+        """z of some candidates, as float64: (m, n); (m,) for a single number. With `first`, the rows from there on."""
         if len(self.shards) == 1:
-            z: FloatArray = self.shards[0].array[:, numbers]
-            return z
+            return self.shards[0].columns(numbers, first)
         places = np.atleast_1d(np.asarray(numbers, dtype=np.int64))
-        columns = np.empty((len(self.shards[0].array), len(places)))
+        columns = np.empty((self.shards[0].shape[0] - first, len(places)))
         for shard, span in zip(self.shards, self.spans, strict=True):
             inside = np.flatnonzero((places >= span.start) & (places < span.stop))
-            columns[:, inside] = shard.array[:, places[inside] - span.start]
+            if len(inside):
+                columns[:, inside] = shard.columns(places[inside] - span.start, first)
         return columns[:, 0] if np.ndim(numbers) == 0 else columns
-
-    def reserve(self, extra: int) -> tuple["Embedding", list[FloatArray]]:
-        """A successor with `extra` more rows, and those rows of each shard, which the caller fills."""
-        grown = [shard.reserve(extra) for shard in self.shards]
-        return Embedding([rows for rows, _ in grown]), [fresh for _, fresh in grown]
-
-    def cleared(self) -> "Embedding":
-        """No rows over the same candidates, in the same shards."""
-        return Embedding([Rows.empty(shard.array.shape[1]) for shard in self.shards])
 
     def filled(self, Z: FloatArray) -> "Embedding":
         """The rows Z (m, A) over the same candidates, in the same shards."""
-        embedding, fresh = self.cleared().reserve(len(Z))
-        for part, span in zip(fresh, self.spans, strict=True):
-            part[:] = Z[:, span]
-        return embedding
+        return Embedding([shard.filled(Z[:, span]) for shard, span in zip(self.shards, self.spans, strict=True)])
 
-    def extended(self, Z: FloatArray, shard: int) -> "Embedding":
-        """More candidates with the columns Z (m, n): the last shard is filled up first, the others stay as they are."""
-        last = self.shards[-1].array
-        m, held = last.shape
-        behind, fresh = Embedding.empty(held + Z.shape[1], shard).reserve(m)
-        for part, span in zip(fresh, behind.spans, strict=True):
-            kept = last[:, span]
-            part[:, : kept.shape[1]] = kept
-            part[:, kept.shape[1] :] = Z[:, max(0, span.start - held) : max(0, span.stop - held)]
-        return Embedding([*self.shards[:-1], *behind.shards])
+    def selected(self, numbers: IndexArray) -> "Embedding":
+        """The same rows over some of the candidates, in one shard of this process."""
+        first, chosen = self.shards[0], Embedding.empty(len(numbers), dtype=self.dtype)
+        if len(self.shards) > 1 or not isinstance(first, Rows):
+            return chosen.filled(self.columns(numbers))
+        rows, fresh = Rows.empty(len(numbers), self.dtype).reserve(len(first.array))
+        np.take(first.array, numbers, axis=1, out=fresh, mode="clip")
+        return Embedding([rows])
+
+    def extended(self, Z: FloatArray, behind: "Embedding") -> "Embedding":
+        """More candidates with the columns Z (m, n); `behind` has room for them and for those of the last shard.
+
+        The other shards stay as they are.
+        """
+        last = self.shards[-1]
+        held, shards = last.shape[1], list(self.shards[:-1])
+        for shard, span in zip(behind.shards, behind.spans, strict=True):
+            more = Z[:, max(0, span.start - held) : max(0, span.stop - held)]
+            shards.append(shard.filled(last.columns(span, 0), more))
+        return Embedding(shards)
+
+
+def spans_of(width: int, shard: int) -> list[slice]:
+    """The candidates of each shard, of `shard` candidates but for the last one; 0 for one shard."""
+    size = shard or max(1, width)
+    return [slice(start, min(start + size, width)) for start in range(0, max(1, width), size)]
+
+
+def in_float64(stored: FloatArray) -> FloatArray:
+    """The numbers as they are computed with; the array itself if they are stored so."""
+    return np.asarray(stored, dtype=float)
 
 
 _threads: ContextVar[int] = ContextVar("threads of a sweep in this context", default=1)
@@ -147,7 +231,7 @@ def sweep_threads(threads: int) -> Iterator[None]:
 
 def each_shard(embedding: Embedding, work: Callable[[int, slice, Rescues], None], rescues: Rescues) -> None:
     """Call `work` with the number of every shard, its candidates, and where to count rescues."""
-    threads = min(_threads.get(), len(embedding.shards))
+    threads = min(_threads.get(), len(embedding.shards)) if embedding.is_here else len(embedding.shards)
     if threads == 1:
         for number, span in enumerate(embedding.spans):
             work(number, span, rescues)

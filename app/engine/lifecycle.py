@@ -7,17 +7,21 @@ from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
 from app.engine.confidence import information_bound
 from app.engine.dictionary import dictionary_for_history, draw, is_in, members_leaving
-from app.engine.embedding import Embedding
+from app.engine.focus import advanced, refocused
 from app.engine.greedy import members_with
 from app.engine.posterior import Measurements, downdate, from_scratch, has_drifted, update, with_counts
+from app.engine.remote_shards import embedding_over
 from app.engine.settings import EngineSettings
 from app.engine.stability import RANK_TOLERANCE, Rescues, clip_extremes
 from app.engine.state import State
 
+CHECK_EVERY = 4
+"""Updates of a focus between two checks for drift, which costs as much there as a sixth of an update."""
+
 
 def start(X: ArrayLike, settings: EngineSettings) -> State:
     """Nothing is known: mean 0, leverage k(x, x)/λ."""
-    features = np.ascontiguousarray(X, dtype=float)
+    features = np.ascontiguousarray(X, dtype=settings.precision)
     if features.ndim != 2 or len(features) == 0 or not np.isfinite(features).all():
         raise ValueError("features must be a table of finite numbers with at least one row")
     A = len(features)
@@ -31,7 +35,7 @@ def start(X: ArrayLike, settings: EngineSettings) -> State:
         available=np.ones(A, dtype=bool),
         latest=none,
         S=none[:0],
-        embedding=Embedding.empty(A, settings.shard),
+        embedding=embedding_over(features, settings.shard, settings.precision),
         G=np.zeros((0, 0)),
         H=np.zeros((0, 0)),
         w=zero[:0],
@@ -74,14 +78,17 @@ def measure(
     new = _grouped(state, np.asarray(numbers), np.asarray(values, dtype=float), np.asarray(repeats), rescues)
     if len(new.numbers) == 0:
         return state
-    J, leverage = new.numbers, state.leverage
-    information = state.information + float(new.repeats @ np.log1p(3 * leverage[J]))
-    pending, latest = state.pending.copy(), state.latest.copy()
+    J = new.numbers
+    information = state.information + float(new.repeats @ np.log1p(3 * _leverage_of(state, J)))
+    pending, latest = state.pending, state.latest.copy()
     latest[J] = state.step + 1
-    if expected:
+    if expected and pending[J].any():
+        pending = pending.copy()
         pending[J] = np.maximum(0, pending[J] - new.repeats)
-    taught = _teach(state, new, leverage, rescues).with_rescues(rescues)
-    return taught.replace(information=information, pending=pending, latest=latest, step=state.step + 1)
+    taught = _teach_near(state, new, rescues) or _teach(state.whole, new, rescues)
+    taught = taught.with_rescues(rescues)
+    taught = taught.replace(information=information, pending=pending, latest=latest, step=state.step + 1)
+    return refocused(taught, len(J))
 
 
 @np.errstate(all="ignore")
@@ -104,7 +111,7 @@ def revise(state: State, counts: ArrayLike, sums: ArrayLike, weights: FloatArray
         weights=weights,
     )
     state = from_scratch(state, dictionary_for_history(state, rescues), rescues).with_rescues(rescues)
-    return state.replace(information=information_bound(state), step=now)
+    return refocused(state.replace(information=information_bound(state), step=now), len(state.measured))
 
 
 def expect(state: State, numbers: ArrayLike, repeats: ArrayLike = 1) -> State:
@@ -136,19 +143,48 @@ def _grouped(
     state: State, numbers: IndexArray, values: FloatArray, repeats: IndexArray, rescues: Rescues
 ) -> Measurements:
     """Distinct candidates with their counts and sums."""
-    numbers, values, repeats = np.broadcast_arrays(numbers.astype(np.int64), values, repeats.astype(np.int64))
+    repeats = np.full(values.shape, repeats) if repeats.ndim == 0 else repeats
+    if not numbers.shape == values.shape == repeats.shape:
+        numbers, values, repeats = np.broadcast_arrays(numbers, values, repeats)
+    numbers, repeats = numbers.astype(np.int64).ravel(), repeats.astype(np.int64).ravel()
     if (repeats < 1).any() or not np.isfinite(values).all() or ((numbers < 0) | (numbers >= len(state.X))).any():
         raise ValueError("measurements need known candidates, finite values and positive repeats")
-    J, position = np.unique(numbers.ravel(), return_inverse=True)
-    counts, sums = np.zeros(len(J), dtype=np.int64), np.zeros(len(J))
-    np.add.at(counts, position, repeats.ravel())
-    np.add.at(sums, position, values.ravel())
+    J, position = np.unique(numbers, return_inverse=True)
+    counts = np.bincount(position, repeats, len(J)).astype(np.int64)
+    sums = np.asarray(np.bincount(position, values.ravel(), len(J)), dtype=float)
     return Measurements(J, counts, clip_extremes(sums, "values clipped", rescues))
 
 
-def _teach(state: State, new: Measurements, leverage: FloatArray, rescues: Rescues) -> State:
+def _leverage_of(state: State, J: IndexArray) -> FloatArray:
+    slots = None if state.focus is None else state.focus.slots(J)
+    return state.leverage[J] if slots is None else state.near.leverage[slots]
+
+
+def _teach_near(state: State, new: Measurements, rescues: Rescues) -> State | None:
+    """The posterior of a focus with new measurements; None if there is none, or if all candidates are needed."""
+    focus = state.focus
+    slots = None if focus is None else focus.slots(new.numbers)
+    if focus is None or slots is None:
+        return None
+    near, own = with_counts(focus.near, Measurements(slots, new.repeats, new.sums)), Rescues()
+    among = focus.numbers, len(state.X)
+    drawn = draw(state.settings, state.step, focus.near.leverage, near.counts, among)
+    leaving = members_leaving(near, drawn)
+    D = _not_yet_seen(near, drawn[~is_in(drawn, near.S, len(near.X))], own)
+    if leaving.any() or _much_changes(near, len(slots), leaving, len(D)):
+        return None
+    near = update(near, Measurements(slots, new.repeats, new.sums), D, own)
+    if near.updates % CHECK_EVERY == 0 and has_drifted(near):
+        return None
+    rescues.update(own)
+    counts, sums = state.counts.copy(), state.sums.copy()
+    counts[focus.numbers], sums[focus.numbers] = near.counts, near.sums
+    return advanced(state, near, counts, sums)
+
+
+def _teach(state: State, new: Measurements, rescues: Rescues) -> State:
     """The posterior with new measurements, incrementally if little changes, else from scratch."""
-    state = with_counts(state, new)
+    leverage, state = state.leverage, with_counts(state, new)
     if state.settings.dictionary == "greedy":
         drawn = members_with(state, new.numbers, rescues)
     else:
@@ -157,7 +193,7 @@ def _teach(state: State, new: Measurements, leverage: FloatArray, rescues: Rescu
     D = drawn[~is_in(drawn, state.S, len(state.X))]
     if not leaving.any():
         D = _not_yet_seen(state, D, rescues)
-    if _much_changes(state, len(new.numbers), leaving, len(D)):
+    if state.updates >= state.settings.refresh_every or _much_changes(state, len(new.numbers), leaving, len(D)):
         return from_scratch(state, np.union1d(state.S[~leaving], D), rescues)
     state = downdate(state, leaving, rescues)
     state = update(state, new, _not_yet_seen(state, D, rescues), rescues)
@@ -172,4 +208,4 @@ def _not_yet_seen(state: State, D: IndexArray, rescues: Rescues) -> IndexArray:
 def _much_changes(state: State, measured: int, leaving: BoolArray, added: int) -> bool:
     """An update costs about measured + 2·added + 3·leaving products with Z, a computation from scratch about 2m."""
     m = len(state.S)
-    return measured > m or added + int(leaving.sum()) > max(1, m // 4) or state.updates >= state.settings.refresh_every
+    return measured > m or added + int(leaving.sum()) > max(1, m // 4)

@@ -28,7 +28,7 @@ Without U the residual grows and the projected leverage falls by the part that U
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
@@ -47,8 +47,8 @@ MEMBERS_APART = 16
 DRIFT_TOLERANCE = 1e-6
 """Leverages may drift by this share of themselves before everything is computed from scratch."""
 
-ROUNDING = 128 * float(np.finfo(float).eps)
-"""As a share of k(x, x)/λ: two computations from scratch may differ by this."""
+ROUNDINGS = 128
+"""Of k(x, x)/λ, in the precision of Z: two computations from scratch may differ by so many."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def from_scratch(state: State, S: IndexArray, rescues: Rescues) -> State:
 def update(state: State, new: Measurements, D: IndexArray, rescues: Rescues) -> State:
     """Take in measurements and let candidates D into the dictionary; `state` has the new counts and sums already."""
     J, Z_J = new.numbers, sweep.embedding_of(state, new.numbers)
-    E = _shrinkage(state, Z_J, new.repeats, rescues)
+    E = shrinkage(state, Z_J, new.repeats, rescues)
     added = sweep.addition(state, D, rescues)
     G, w = sweep.moments_with(state, added, state.G + (Z_J * new.repeats) @ Z_J.T, state.w + Z_J @ new.sums)
     H = _inverse_factor(state, G, rescues)
@@ -96,7 +96,7 @@ def downdate(state: State, leaving: BoolArray, rescues: Rescues) -> State:
         return state
     m, stay = len(state.S), len(state.S) - r
     Z_stay = sweep.embedding_of(state, state.S[~leaving])
-    U = np.asarray(linalg.qr(Z_stay)[0][:, stay:], dtype=float)
+    U = np.asarray(scipy.linalg.qr(Z_stay)[0][:, stay:], dtype=float)
     V_inv_U = state.V_inverse(U)
     lost = inverse_cholesky(U.T @ V_inv_U, rescues) @ V_inv_U.T
     Y, mix = _reflector(U)
@@ -115,7 +115,7 @@ def has_drifted(state: State) -> bool:
     """
     A, lam, rescues = len(state.X), state.settings.lam, Rescues()  # what is clipped here was counted before
     starts = np.arange(PROBE_RUNS) * A // PROBE_RUNS + state.updates * STRIDE
-    probes = np.unique((starts[:, None] + np.arange(RUN)) % A)
+    probes = ((starts[:, None] + np.arange(min(RUN, A))) % A).ravel()
     z, k = sweep.embedding_of(state, probes), sweep.prior_variance(state, state.X[probes], rescues)
     members = state.S[state.updates % MEMBERS_APART :: MEMBERS_APART]
     K_S = sweep.kernel_rows(state, members, state.X[probes], rescues)
@@ -123,16 +123,19 @@ def has_drifted(state: State) -> bool:
     fresh = not_negative(k - (z**2).sum(axis=0)) / lam + ((state.H @ z) ** 2).sum(axis=0)
     kept = state.residual[probes] / lam + state.projected_leverage[probes]
     error = np.abs(kept - fresh) + wrong / lam
-    return bool((error > DRIFT_TOLERANCE * fresh + ROUNDING * k / lam).any())
+    rounding = ROUNDINGS * state.rounding
+    return bool((error > DRIFT_TOLERANCE * fresh + rounding * k / lam).any())
 
 
 def _inverse_factor(state: State, G: FloatArray, rescues: Rescues) -> FloatArray:
     """H = inv(chol(G + λI))."""
-    return inverse_cholesky(G + state.settings.lam * np.eye(len(G)), rescues)
+    V = G.copy()
+    V.flat[:: len(G) + 1] += state.settings.lam
+    return inverse_cholesky(V, rescues)
 
 
-def _shrinkage(state: State, Z_J: FloatArray, repeats: IndexArray, rescues: Rescues) -> FloatArray:
-    """E (|J|, m)."""
+def shrinkage(state: State, Z_J: FloatArray, repeats: IndexArray, rescues: Rescues) -> FloatArray:
+    """E (|J|, m): measurements of candidates with embeddings Z_J (m, |J|) shrink leverages by ‖E z(x)‖²."""
     a = state.V_inverse(Z_J)
     return inverse_cholesky(np.diag(1 / repeats) + Z_J.T @ a, rescues) @ a.T
 
@@ -140,8 +143,8 @@ def _shrinkage(state: State, Z_J: FloatArray, repeats: IndexArray, rescues: Resc
 def _reflector(U: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Y (m, r) and (I + W_b)⁻¹ (r, r)."""
     r = U.shape[1]
-    left, _, right = linalg.svd(U[-r:])
+    left, _, right = scipy.linalg.svd(U[-r:])
     Y = U @ (right.T @ left.T)
-    mix = linalg.inv(np.eye(r) + Y[-r:])
+    mix = scipy.linalg.inv(np.eye(r) + Y[-r:])
     Y[-r:] += np.eye(r)
     return Y, mix

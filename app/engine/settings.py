@@ -54,20 +54,30 @@ class EngineSettings:
     """With p for one measurement, a candidate measured n times is drawn with probability 1 − (1 − p)ⁿ (independent),
     or with min(1, n·p) (summed, as in the authors' code). auto: summed if strict."""
     refresh_every: int = 200
-    """The state is computed from scratch after this many incremental updates, which bounds their drift."""
+    """The state is computed from scratch after this many incremental updates, which bounds their drift; with a focus,
+    only when it has drifted."""
     shard: int = 0
     """Candidates in one shard of the embedding; 0: all of them."""
+    precision: Literal["float64", "float32"] = "float64"
+    """How X and Z are stored. Everything is computed from them in float64, and all other numbers are kept so."""
     seed: int = 0
+    focus: float = 0.0
+    """After a batch, only the candidates that may be chosen next are brought up to date, and the others when they could
+    matter or are read. The number is the multiple of the theory's alpha that asks will use; 0: always all."""
 
     def __post_init__(self) -> None:
         for name, (lowest, highest) in WORKING_RANGES.items():
             value = getattr(self, name)
             if value is not None and not lowest <= value <= highest:
                 raise ValueError(f"{name} must lie between {lowest:g} and {highest:g}")
+        if self.precision not in ("float64", "float32"):
+            raise ValueError("precision must be float64 or float32")
         if self.members < 1:
             raise ValueError("members must be at least 1")
         if self.shard < 0:
             raise ValueError("shard cannot be negative")
+        if not 0 <= self.focus < math.inf:
+            raise ValueError("focus must be a number that is not negative")
 
     @property
     def sums_inclusion(self) -> bool:
@@ -81,8 +91,11 @@ class EngineSettings:
     def describe(self) -> dict[str, Any]:
         """Plain JSON; `EngineSettings.build` is the inverse."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "kernel"}
-        if not self.shard:
-            del plain["shard"]
+        for name in ("shard", "focus"):
+            if not plain[name]:
+                del plain[name]
+        if self.precision == "float64":
+            del plain["precision"]
         return {**plain, "kernel": self.kernel.describe()}
 
     @classmethod
@@ -91,7 +104,7 @@ class EngineSettings:
         return cls(**{**description, "kernel": build(description["kernel"])})
 
 
-def rng_at(seed: int, purpose: str, step: int) -> np.random.Generator:
+def rng_at(seed: int, purpose: str, step: int) -> "np.random.Generator":
     """The generator for one purpose ("dictionary", "thompson", …) at one step of the study with this seed.
 
     Randomness is addressed, not consumed: the same address always gives the same numbers.

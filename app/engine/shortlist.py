@@ -9,13 +9,14 @@ So candidates whose values differ by rounding errors alone are ties, and the sam
 computed.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from app.arrays import FloatArray, IndexArray
 from app.engine.ask import NO_CANDIDATES, NO_LIMIT
-from app.engine.hallucination import Hallucination, Points
+from app.engine.focus import OutsideMattersError
+from app.engine.hallucination import Hallucination, KeptHallucination, Points
 from app.engine.stability import SMALLEST, Rescues, clip_extremes
 from app.engine.state import State
 from app.engine.time_limit import check_time
@@ -49,16 +50,30 @@ class Pick:
 
 
 class Shortlist:
-    """Candidates that may be chosen next, best first in the order (key, smallest number)."""
+    """Candidates that may be chosen next, best first in the order (key, smallest number).
 
-    def __init__(self, state: State, alpha: float, limit: IndexArray, rescues: Rescues) -> None:
+    `rival` bounds the UCBs of candidates that `state` does not hold: a choice that one of them might win is refused.
+    `kept` counts what is pending already.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        alpha: float,
+        limit: IndexArray,
+        rescues: Rescues,
+        rival: float = -np.inf,
+        kept: KeptHallucination | None = None,
+    ) -> None:
         self._state, self._alpha, self._left = state, alpha, limit.copy()
-        self._hallucination = Hallucination(state, rescues)
+        self._hallucination, self._kept = kept or Hallucination(state, rescues), kept
         ucb = clip_extremes(state.mean + alpha * np.sqrt(state.leverage), "ucbs clipped", rescues)
         ucb = np.where(limit > 0, ucb, -np.inf)
         self._quantum = _quantum(ucb, state.mean)
         self._outside = self._key(ucb)
+        self._rival = float(self._key(np.array(rival))) + 1
         self._points = self._hallucination.points(NO_CANDIDATES)
+        self._slots: dict[int, int] = {}
         self._keys = np.zeros(0)
         self._last_key, self._last_number = np.inf, -1
         self._taken: tuple[int, int] | None = None
@@ -70,6 +85,8 @@ class Shortlist:
         check_time()
         while not self._complete(slot := self._best_slot()):
             self._grow()  # at most log₂(A) times: the list doubles, and with nobody outside it is complete
+        if (-np.inf if slot is None else self._keys[slot]) < self._rival:
+            raise OutsideMattersError
         return None if slot is None else self._pick(slot)
 
     def take(self, number: int, n: int) -> None:
@@ -98,18 +115,17 @@ class Shortlist:
             self._taken = None
 
     def _point(self, number: int) -> Points:
-        slot = np.flatnonzero(self._points.numbers == number)
-        if len(slot) == 0:
+        slot = self._slots.get(number)
+        if slot is None:
             return self._hallucination.points(np.array([number]))
-        p = self._points
-        return Points(p.numbers[slot], p.z[slot], p.residual[slot], p.projected_leverage[slot])
+        return self._points.only(slot)
 
     def _refresh(self) -> None:
         """The keys of the list from its present leverages."""
-        points, state = self._points, self._state
-        ucb = state.mean[points.numbers] + self._alpha * np.sqrt(points.leverage(state.settings.lam))
+        ucb = self._means + self._alpha * np.sqrt(self._points.leverage(self._state.settings.lam))
         keys = np.fmax(self._key(ucb), -np.inf)  # what is not a number is never chosen
-        self._keys = np.where(self._left[points.numbers] > 0, keys, -np.inf)
+        keys[self._left[self._points.numbers] <= 0] = -np.inf
+        self._keys = keys
 
     def _key(self, ucb: FloatArray) -> FloatArray:
         return np.rint(ucb / self._quantum)
@@ -125,16 +141,25 @@ class Shortlist:
 
     def _best_slot(self) -> int | None:
         """Where on the list the best candidate is."""
-        top = self._keys.max(initial=-np.inf)
-        if top == -np.inf:
-            return None
-        slots = np.flatnonzero(self._keys == top)
-        return int(slots[np.argmin(self._points.numbers[slots])])
+        slot, top = self._first(self._keys)
+        return None if top == -np.inf else slot
+
+    def _first(self, keys: FloatArray) -> tuple[int, float]:
+        """Where the highest of the keys is, with the smallest number among equals, and that key."""
+        if len(keys) == 0:
+            return 0, -np.inf
+        slot = int(keys.argmax())
+        top = float(keys[slot])
+        tied = keys == top
+        if np.count_nonzero(tied) > 1:
+            slots = np.flatnonzero(tied)
+            slot = int(slots[np.argmin(self._points.numbers[slots])])
+        return slot, top
 
     def _pick(self, slot: int) -> Pick:
         pick = self._as_pick(self._points, slot)
         run = min(self._run(pick, slot), int(self._left[pick.number]))
-        return replace(pick, run=max(1, run))
+        return Pick(pick.number, pick.mean, pick.fixed_leverage, pick.shrinking_leverage, max(1, run))
 
     def _as_pick(self, points: Points, slot: int) -> Pick:
         """One of the points; with full hallucination repeats shrink all of its leverage."""
@@ -171,22 +196,27 @@ class Shortlist:
         """The smallest key with which a candidate still ranks before all others."""
         keys = self._keys.copy()
         keys[slot] = -np.inf
-        top = keys.max(initial=-np.inf)
-        rival = self._points.numbers[keys == top].min() if top > -np.inf else NO_LIMIT
+        second, top = self._first(keys)
+        rival = self._points.numbers[second] if top > -np.inf else NO_LIMIT
         inside = top if number < rival else top + 1
         outside = self._last_key if number <= self._last_number else self._last_key + 1
-        return float(max(inside, outside))
+        return float(max(inside, outside, self._rival))
 
     def _grow(self) -> None:
         """Let in the best of those outside: as many as are on the list already."""
-        chosen = _first_by_key(self._outside, max(FIRST_LENGTH, len(self._keys)))
+        length = max(FIRST_LENGTH, len(self._keys))
+        chosen = _first_by_key(self._outside, length)
+        if self._kept is not None and self._kept.lacks(chosen):
+            self._kept.learn(_first_by_key(self._outside, 2 * length))  # the next parts of the batch will need them
         if len(chosen):
             self._last_key = self._outside[chosen].min()
             self._last_number = int(chosen[self._outside[chosen] == self._last_key].max())
             self._outside[chosen] = -np.inf
-            self._points = _joined(self._points, self._hallucination.points(chosen))
+            self._points = self._points.joined(self._hallucination.points(chosen))
+            self._slots = {number: slot for slot, number in enumerate(self._points.numbers.tolist())}
         if len(chosen) == 0 or self._outside.max(initial=-np.inf) == -np.inf:
             self._last_key = -np.inf
+        self._means = self._state.mean[self._points.numbers]
         self._refresh()
 
 
@@ -203,12 +233,3 @@ def _first_by_key(keys: FloatArray, n: int) -> IndexArray:
     above = np.flatnonzero(keys > nth)
     tied = np.flatnonzero(keys == nth)[: n - len(above)] if nth > -np.inf else above[:0]
     return np.concatenate((above, tied)).astype(np.int64)
-
-
-def _joined(a: Points, b: Points) -> Points:
-    return Points(
-        np.concatenate((a.numbers, b.numbers)),
-        np.concatenate((a.z, b.z)),
-        np.concatenate((a.residual, b.residual)),
-        np.concatenate((a.projected_leverage, b.projected_leverage)),
-    )

@@ -9,7 +9,7 @@ is clipped, and a value that is not a number becomes 0 ("values clipped", "means
 from collections import Counter
 
 import numpy as np
-from scipy.linalg import lapack
+import scipy
 
 from app.arrays import FloatArray, IndexArray
 
@@ -54,7 +54,7 @@ def independent(R: FloatArray, scale: FloatArray, rescues: Rescues) -> tuple[Ind
     usable = np.flatnonzero((R.diagonal() > RANK_TOLERANCE * scale) & (R.diagonal() > SMALLEST))
     width = np.sqrt(scale[usable])
     scaled = R[np.ix_(usable, usable)] / width[:, None] / width
-    factor, pivots, rank, _ = lapack.dpstrf(scaled, tol=RANK_TOLERANCE, lower=1)
+    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(scaled, tol=RANK_TOLERANCE, lower=1)
     order = pivots[:rank] - 1
     kept = usable[order]
     rescues["dependent members left out"] += len(R) - rank
@@ -66,17 +66,25 @@ def inverse_cholesky(V: FloatArray, rescues: Rescues) -> FloatArray:
     """inv(L) for a positive definite V = L Lᵀ (m, m); with growing jitter where rounding errors made it indefinite."""
     if len(V) == 0:
         return np.zeros((0, 0))
-    factor, failed = lapack.dpotrf(V.T, clean=1)
-    jitter = np.finfo(float).eps * max(float(V.diagonal().max()), SMALLEST)
-    for _ in range(MOST_JITTER):
-        if not failed:
-            break
-        rescues["jitter"] += 1
-        jitter *= 10
-        factor, failed = lapack.dpotrf((V + jitter * np.eye(len(V))).T, clean=1)
+    factor, failed = scipy.linalg.lapack.dpotrf(V.T, clean=1)
+    if failed:
+        factor, failed = _with_jitter(V, rescues)
     if failed or not np.isfinite(factor.diagonal()).all():
         return _inverse_of_diagonal(V, rescues)
-    return _inverse(factor.T)
+    return _inverse(factor.T, overwrite=True)
+
+
+def _with_jitter(V: FloatArray, rescues: Rescues) -> tuple[FloatArray, int]:
+    """The factor of V with as little jitter as it takes, and whether even the most did not help."""
+    factor, failed = V, 1
+    jitter = np.finfo(float).eps * max(float(V.diagonal().max()), SMALLEST)
+    for _ in range(MOST_JITTER):
+        rescues["jitter"] += 1
+        jitter *= 10
+        factor, failed = scipy.linalg.lapack.dpotrf((V + jitter * np.eye(len(V))).T, clean=1)
+        if not failed:
+            break
+    return factor, failed
 
 
 def _inverse_of_diagonal(V: FloatArray, rescues: Rescues) -> FloatArray:
@@ -91,9 +99,9 @@ def not_negative(values: FloatArray) -> FloatArray:
     return np.maximum(values, 0.0, out=values)
 
 
-def _inverse(L: FloatArray) -> FloatArray:
+def _inverse(L: FloatArray, *, overwrite: bool = False) -> FloatArray:
     """inv(L) of a lower triangular L (m, m), in row order."""
     if len(L) == 0:
         return np.zeros((0, 0))
-    inverse, _ = lapack.dtrtri(L.T)
+    inverse, _ = scipy.linalg.lapack.dtrtri(L.T, overwrite_c=overwrite)
     return np.ascontiguousarray(inverse.T)

@@ -1,7 +1,11 @@
-"""The state of a study: a frozen value. Every verb of the engine takes one and returns the next."""
+"""The state of a study: a frozen value. Every verb of the engine takes one and returns the next.
+
+What has the length of the list (the embedding, means, residuals, projected leverages) may be left for later: a state
+with a `focus` knows the candidates that may be chosen next, and computes the rest when it is first read.
+"""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -9,6 +13,33 @@ from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine.embedding import Embedding
 from app.engine.settings import EngineSettings
 from app.engine.stability import Rescues
+
+SWEPT = ("embedding", "mean", "residual", "projected_leverage")
+"""What a state with a focus computes when it is first read."""
+
+OF_NO_POSTERIOR = frozenset({"pending", "available", "latest", "information", "step", "rescues"})
+"""What may change without any effect on the posterior."""
+
+
+class Focus(Protocol):
+    """Some candidates, kept up to date for a state whose other candidates may lag behind: see `app.engine.focus`."""
+
+    @property
+    def numbers(self) -> IndexArray:
+        """Which candidates; every measured one is among them."""
+
+    @property
+    def near(self) -> "State":
+        """The posterior of these candidates, numbered from 0."""
+
+    def slots(self, numbers: IndexArray) -> IndexArray | None:
+        """Where candidates are in `near`; None if one is not."""
+
+    def swept(self) -> dict[str, Any]:
+        """SWEPT of all candidates."""
+
+    def highest_outside(self, alpha: float) -> float:
+        """A number that no other candidate's mean + alpha·√leverage exceeds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +88,41 @@ class State:
     weights: FloatArray | None = None
     """(A,) how much its measurements count, if not by their number: less where they have standard errors of their own.
     `sums` are weighted alike."""
+    focus: Focus | None = None
+    """The candidates kept up to date, if the others may lag behind."""
+
+    @classmethod
+    def focused(cls, focus: Focus, **fields: Any) -> Self:
+        """A state without SWEPT, which is computed when it is first read."""
+        return cls._of({**fields, "focus": focus})
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any]) -> Self:
+        """A state of these fields; a frozen dataclass sets them one by one, which takes longer than a small batch."""
+        state = object.__new__(cls)
+        state.__dict__.update(fields)
+        return state
+
+    def __getattr__(self, name: str) -> Any:
+        """Compute what the state left for later."""
+        focus = self.__dict__.get("focus")
+        if name not in SWEPT or focus is None:
+            raise AttributeError(f"a state has no {name}")
+        self.__dict__.update(focus.swept())
+        return self.__dict__[name]
+
+    @property
+    def whole(self) -> Self:
+        """The same state with everything computed, and no focus."""
+        if self.focus is None:
+            return self
+        swept = {name: getattr(self, name) for name in SWEPT}
+        return type(self)(**{**self.__dict__, **swept, "focus": None})
+
+    @property
+    def near(self) -> "State":
+        """The posterior of at least all measured candidates; of all candidates, if nothing was left for later."""
+        return self if self.focus is None else self.focus.near
 
     @property
     def precision(self) -> FloatArray | IndexArray:
@@ -67,6 +133,11 @@ class State:
     def Z(self) -> FloatArray:  # noqa: N802
         """(m, A) the embedding of every candidate; copied if the list is in several shards."""
         return self.embedding.array
+
+    @property
+    def rounding(self) -> float:
+        """The relative rounding error of the numbers in which Z is kept."""
+        return float(np.finfo(self.embedding.dtype).eps)
 
     @property
     def leverage(self) -> FloatArray:
@@ -94,8 +165,9 @@ class State:
         return solved
 
     def replace(self, **changes: Any) -> Self:
-        """The same state with some fields changed."""
-        return type(self)(**{**self.__dict__, **changes})
+        """The same state with some fields changed; it keeps its focus if they are of no posterior."""
+        unchanged = self if self.focus is not None and changes.keys() <= OF_NO_POSTERIOR else self.whole
+        return self._of({**unchanged.__dict__, **changes})
 
     def with_rescues(self, rescues: Rescues) -> Self:
         """The same state with more rescues counted."""

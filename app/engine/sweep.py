@@ -2,13 +2,14 @@
 
 Everything of size A·m happens here. Every other module asks, and handles m × m matrices, vectors over the candidates
 (A,) and the columns of a few candidates; `drift` alone also holds some rows of covariances (b, A). Each verb runs on
-every shard of the embedding with the same small arguments, and each shard fills its own part of the vectors.
+every shard of the embedding with the same small arguments, and each shard fills its own part of the vectors:
+`shard_sweeps` has what a shard computes.
 
 | verb                           | arguments, beside the state                | result                             |
 |--------------------------------|--------------------------------------------|------------------------------------|
 | kernel_rows(S, X)              | S (m,), X (n, d)                           | k_S(x), (m, n)                     |
 | prior_variance(X)              | X (n, d)                                   | k(x, x), (n,)                      |
-| embedding_of(numbers)          | numbers (n,)                               | their z, (m, n)                    |
+| embedding_of(numbers, first)   | numbers (n,)                               | their z, (m, n), or its last rows  |
 | combination(a)                 | a (m,)                                     | aᵀz(x) for all x, (A,)             |
 | moments(S, L_inv)              | S (m,), L_inv (m, m)                       | G (m, m) and w (m,)                |
 | refresh(L_inv)                 | L_inv (m, m)                               | state: Z and all vectors anew      |
@@ -17,53 +18,68 @@ every shard of the embedding with the same small arguments, and each shard fills
 | update(J, E, added, H, theta)  | J (j,), E (j, m), H and theta of the new V | state: Z grown, all vectors anew   |
 | downdate(U, lost, Y, mix)      | U, Y (m, r), lost (r, m), mix (r, r)       | state: Z rotated, without r rows   |
 | append(X)                      | X (n, d)                                   | state: n more candidates           |
+| part(numbers)                  | numbers (n,)                               | state: these candidates alone      |
 | covariance_rows(numbers, V_inv)| numbers (b,), V_inv (m, m)                 | cov_fb(x, j), two (b, A) arrays    |
 | leverages_given(numbers, S, …) | numbers (n,), S (s,), weight (s,), λ       | leverages, (n,)                    |
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas
 
 from app.arrays import FloatArray, IndexArray
-from app.engine.embedding import each_shard
+from app.engine.embedding import Embedding, ShardSweep, each_shard, in_float64
+from app.engine.remote_shards import RemoteShard, embedding_over
+from app.engine.shard_sweeps import (
+    BLOCK,
+    Combination,
+    Covariances,
+    Downdate,
+    Refresh,
+    Update,
+    blocks,
+    kernel_diagonal,
+    kernel_rows_of,
+    kernel_values,
+    square_sums,
+    triangular_product,
+)
 from app.engine.stability import Rescues, clip_extremes, independent, inverse_cholesky, not_negative
 from app.engine.state import State
-from app.engine.time_limit import check_time
 
-BLOCK = 2**19
-"""Numbers in one block of a result. A block fits into the cache, and no sweep needs a second array as large as Z."""
+SMALL_BLOCK = 2**17
+"""The same where a block has many rows: it stays in the cache of one core."""
 
 
 def kernel_rows(state: State, S: IndexArray, X: FloatArray, rescues: Rescues) -> FloatArray:
     """k_S(x) for every row x of X: (m, n)."""
-    return clip_extremes(state.settings.kernel.matrix(state.X[S], X), "kernel values clipped", rescues)
+    return kernel_values(state.settings.kernel, state.X[S], X, rescues)
 
 
 def prior_variance(state: State, X: FloatArray, rescues: Rescues) -> FloatArray:
     """k(x, x) for every row x of X: (n,)."""
-    return clip_extremes(state.settings.kernel.diagonal(X), "kernel values clipped", rescues)
+    return kernel_diagonal(state.settings.kernel, X, rescues)
 
 
-def embedding_of(state: State, numbers: IndexArray | int) -> FloatArray:
-    """z of some candidates: (m, n); (m,) for a single number."""
-    return state.embedding.columns(numbers)
+def embedding_of(state: State, numbers: IndexArray | int, first: int = 0) -> FloatArray:
+    """z of some candidates: (m, n); (m,) for a single number. With `first`, the rows from there on."""
+    return state.embedding.columns(numbers, first)
 
 
 def combination(state: State, a: FloatArray) -> FloatArray:
     """aᵀz(x) for all candidates x: (A,)."""
-    return np.concatenate([a @ shard.array for shard in state.embedding.shards])
+    combined = np.empty(len(state.X))
+    _swept(state, Combination(a), Rescues(), combined=combined)
+    return combined
 
 
 def moments(state: State, S: IndexArray, L_inv: FloatArray, rescues: Rescues) -> tuple[FloatArray, FloatArray]:
     """G = Σ_i counts_i z_i z_iᵀ and w = Σ_i sums_i z_i for z = L⁻¹ k_S, from the measured candidates."""
     G, w = np.zeros((len(S), len(S))), np.zeros(len(S))
     measured = state.measured
-    for block in _blocks(len(measured), len(S)):
+    for block in blocks(len(measured), len(S)):
         i = measured[block]
-        Z_i = _triangular_product(L_inv, kernel_rows(state, S, state.X[i], rescues))
+        Z_i = triangular_product(L_inv, kernel_rows(state, S, state.X[i], rescues))
         G += (Z_i * state.precision[i]) @ Z_i.T
         w += Z_i @ state.sums[i]
     return G, w
@@ -71,20 +87,10 @@ def moments(state: State, S: IndexArray, L_inv: FloatArray, rescues: Rescues) ->
 
 def refresh(state: State, L_inv: FloatArray, rescues: Rescues) -> State:
     """z = L⁻¹ k_S, mean, residual and projected leverage of every candidate from S, H and w of `state`, O(A·m²)."""
-    S, H, theta = state.S, state.H, state.V_inverse(state.w)
-    embedding, Z = state.embedding.cleared().reserve(len(S))
+    kernel, X_S, theta = state.settings.kernel, in_float64(state.X[state.S]), state.V_inverse(state.w)
     mean, residual, projected = (np.empty(len(state.X)) for _ in range(3))
-
-    def fill(shard: int, span: slice, rescues: Rescues) -> None:
-        for block, own in _blocks_of(span, len(S)):
-            X = state.X[own]
-            Z_block = _triangular_product(L_inv, kernel_rows(state, S, X, rescues))
-            Z[shard][:, block] = Z_block
-            mean[own] = theta @ Z_block
-            residual[own] = not_negative(prior_variance(state, X, rescues) - (Z_block**2).sum(axis=0))
-            projected[own] = _square_sums(_triangular_product(H, Z_block))
-
-    each_shard(embedding, fill, rescues)
+    sweep = Refresh(kernel, X_S, L_inv, state.H, theta)
+    embedding = _swept(state, sweep, rescues, mean=mean, residual=residual, projected=projected)
     mean = clip_extremes(mean, "means clipped", rescues)
     return state.replace(embedding=embedding, mean=mean, residual=residual, projected_leverage=projected)
 
@@ -95,30 +101,46 @@ class Addition:
 
     D: IndexArray
     K_D: FloatArray
-    """(|D|, A) of all candidates."""
+    """(|D|, n) of the candidates `numbers`."""
     Z_D: FloatArray
     """(m, |D|)."""
     T: FloatArray
     """(|D|, |D|), T⁻¹ T⁻ᵀ = K_DD − Z_Dᵀ Z_D."""
+    numbers: IndexArray | None = None
+    """Ascending; None for all candidates."""
 
-    def rows(self, which: IndexArray | slice, projected: FloatArray) -> FloatArray:
-        """z_D (|D|, n) of some candidates, from their projections Z_Dᵀ z (|D|, n)."""
-        return self.T @ (self.K_D[:, which] - projected)
+    def rows(self, which: IndexArray, projected: FloatArray) -> FloatArray:
+        """z_D (|D|, n) of some of these candidates, from their projections Z_Dᵀ z (|D|, n)."""
+        places = which if self.numbers is None else np.searchsorted(self.numbers, which)
+        return self.T @ (self.K_D[:, places] - projected)
 
 
 def addition(state: State, D: IndexArray, rescues: Rescues) -> Addition:
     """What D adds to the dictionary; members that depend on the others are left out."""
+    if len(D) == 0:
+        return Addition(D, np.zeros((0, len(state.X))), np.zeros((len(state.S), 0)), np.zeros((0, 0)))
+    numbers = None if state.embedding.is_here else np.union1d(D, state.measured)
+    K_D, Z_D = _kernel_rows_of_list(state, D, numbers, rescues), embedding_of(state, D)
+    K_DD = K_D[:, D if numbers is None else np.searchsorted(numbers, D)]
+    kept, T = independent(K_DD - Z_D.T @ Z_D, K_DD.diagonal(), rescues)
+    return Addition(D[kept], K_D[kept], Z_D[:, kept], T, numbers)
+
+
+def _kernel_rows_of_list(state: State, D: IndexArray, numbers: IndexArray | None, rescues: Rescues) -> FloatArray:
+    """k_D(x) of some candidates, by default of all, as every shard computes them."""
+    kernel, X_D, embedding = state.settings.kernel, in_float64(state.X[D]), state.embedding
     pieces: dict[int, FloatArray] = {}
 
-    def fetch(shard: int, span: slice, rescues: Rescues) -> None:
-        pieces[shard] = kernel_rows(state, D, state.X[span], rescues)
+    def fetch(number: int, span: slice, rescues: Rescues) -> None:
+        shard = embedding.shards[number]
+        if numbers is not None and isinstance(shard, RemoteShard):
+            own = numbers[(numbers >= span.start) & (numbers < span.stop)] - span.start
+            pieces[number] = shard.kernel_columns(kernel, X_D, own, rescues)
+        else:
+            pieces[number] = kernel_rows_of(kernel, X_D, state.X[span], embedding.dtype, rescues)
 
-    each_shard(state.embedding, fetch, rescues)
-    K_D = pieces[0] if len(pieces) == 1 else np.hstack([pieces[shard] for shard in sorted(pieces)])
-    Z_D = embedding_of(state, D)
-    K_DD = K_D[:, D]
-    kept, T = independent(K_DD - Z_D.T @ Z_D, K_DD.diagonal(), rescues)
-    return Addition(D[kept], K_D[kept], Z_D[:, kept], T)
+    each_shard(embedding, fetch, rescues)
+    return pieces[0] if len(pieces) == 1 else np.hstack([pieces[number] for number in sorted(pieces)])
 
 
 def moments_with(state: State, added: Addition, G: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -128,7 +150,7 @@ def moments_with(state: State, added: Addition, G: FloatArray, w: FloatArray) ->
     m, measured = len(state.S), state.measured
     size = m + len(added.D)
     grown, sums = np.zeros((size, size)), np.zeros(size)
-    for block in _blocks(len(measured), size):
+    for block in blocks(len(measured), size):
         i = measured[block]
         Z_i = embedding_of(state, i)
         z_D = added.rows(i, added.Z_D.T @ Z_i)
@@ -141,35 +163,36 @@ def moments_with(state: State, added: Addition, G: FloatArray, w: FloatArray) ->
 
 
 def update(
-    state: State, J: IndexArray, E: FloatArray, added: Addition, H: FloatArray, theta: FloatArray, rescues: Rescues
+    state: State,
+    J: IndexArray,
+    E: FloatArray,
+    added: Addition,
+    H: FloatArray,
+    theta: FloatArray,
+    rescues: Rescues,
+    block_size: int = BLOCK,
 ) -> State:
     """One pass over Z for measurements of J and new members: rows, means, residuals and projected leverages, O(A·m).
 
     E (|J|, m) shrinks the projected leverages; H and theta = V⁻¹w belong to the new dictionary. Everything that meets
     Z is one product with the stacked rows [E; Z_Dᵀ; H_D; theta].
     """
-    m, j, d = len(state.S), len(E), len(added.D)
-    stacked = np.vstack((E, added.Z_D.T, H[m:, :m], theta[None, :m]))
-    embedding, Z_new = state.embedding.reserve(d)
+    m = len(state.S)
+    sweep = Update(
+        kernel=state.settings.kernel,
+        X_D=in_float64(state.X[added.D]),
+        T=added.T,
+        stacked=np.vstack((E, added.Z_D.T, H[m:, :m], theta[None, :m])),
+        H_DD=H[m:, m:],
+        theta_new=theta[m:],
+        block_size=block_size,
+    )
+    known = {"K_D": added.K_D} if added.numbers is None else {}
     mean, residual, projected = np.empty(len(state.X)), state.residual.copy(), state.projected_leverage.copy()
-
-    def fill(shard: int, span: slice, _rescues: Rescues) -> None:
-        Z = state.embedding.shards[shard].array
-        for block, own in _blocks_of(span, len(stacked)):
-            product = stacked @ Z[:, block]
-            projected[own] -= _square_sums(product[:j])
-            mean[own] = product[-1]
-            if d:
-                z_D = added.rows(own, product[j : j + d])
-                Z_new[shard][:, block] = z_D
-                mean[own] += theta[m:] @ z_D
-                projected[own] += _square_sums(product[j + d : -1] + H[m:, m:] @ z_D)
-                residual[own] -= _square_sums(z_D)
-
-    each_shard(state.embedding, fill, rescues)
+    embedding = _swept(state, sweep, rescues, mean=mean, residual=residual, projected=projected, **known)
     not_negative(projected)
     # Those of J fall by orders of magnitude: computed afresh they keep all their digits.
-    projected[J] = _square_sums(H @ embedding.columns(J))
+    projected[J] = square_sums(H @ embedding.columns(J))
     mean = clip_extremes(mean, "means clipped", rescues)
     return state.replace(embedding=embedding, mean=mean, residual=not_negative(residual), projected_leverage=projected)
 
@@ -179,23 +202,10 @@ def downdate(state: State, U: FloatArray, lost: FloatArray, Y: FloatArray, mix: 
 
     `lost` (r, m) carries the projected leverage of U. The means are left to the update that follows.
     """
-    m, r = U.shape
-    stay = m - r
-    embedding, Z = state.embedding.cleared().reserve(stay)
+    stay = len(U) - U.shape[1]
     residual, projected = state.residual.copy(), state.projected_leverage.copy()
-    stacked, reflect = np.vstack((U.T, lost, Y.T)), -Y[:stay] @ mix
-
-    def fill(shard: int, span: slice, _rescues: Rescues) -> None:
-        Z_old, Z_new = state.embedding.shards[shard].array, Z[shard]
-        for block, own in _blocks_of(span, m):
-            Z_block = Z_old[:, block]
-            along, carried, reflected = np.split(stacked @ Z_block, 3)
-            residual[own] += _square_sums(along)
-            projected[own] -= _square_sums(carried)
-            np.matmul(reflect, reflected, out=Z_new[:, block])
-            Z_new[:, block] += Z_block[:stay]
-
-    each_shard(state.embedding, fill, Rescues())
+    sweep = Downdate(np.vstack((U.T, lost, Y.T)), -Y[:stay] @ mix)
+    embedding = _swept(state, sweep, Rescues(), residual=residual, projected=projected)
     return state.replace(embedding=embedding, residual=residual, projected_leverage=not_negative(projected))
 
 
@@ -206,12 +216,25 @@ def append(state: State, X: FloatArray, rescues: Rescues) -> State:
     mean = clip_extremes(state.V_inverse(state.w) @ Z_extra, "means clipped", rescues)
     residual = not_negative(prior_variance(state, X, rescues) - (Z_extra**2).sum(axis=0))
     projected = ((state.H @ Z_extra) ** 2).sum(axis=0)
+    embedding, settings = state.embedding, state.settings
+    longer = np.concatenate((state.X, X.astype(state.X.dtype)))
+    behind = embedding_over(longer[embedding.starts[-1] :], settings.shard, settings.precision, here=embedding.is_here)
     return state.replace(
-        X=np.concatenate((state.X, X)),
-        embedding=state.embedding.extended(Z_extra, state.settings.shard),
+        X=longer,
+        embedding=embedding.extended(Z_extra, behind),
         mean=np.concatenate((state.mean, mean)),
         residual=np.concatenate((state.residual, residual)),
         projected_leverage=np.concatenate((state.projected_leverage, projected)),
+    )
+
+
+def part(state: State, numbers: IndexArray) -> State:
+    """The state of some candidates in ascending order, all members among them, numbered from 0."""
+    vectors = ("X", "counts", "sums", "pending", "available", "latest", "mean", "residual", "projected_leverage")
+    return state.replace(
+        **{name: getattr(state, name)[numbers] for name in vectors},
+        S=np.searchsorted(numbers, state.S),
+        embedding=state.embedding.selected(numbers),
     )
 
 
@@ -228,19 +251,11 @@ def covariance_rows(
     if V_inv is not None:
         coefficients.append((V_inv @ z_j).T)
     stacked = np.concatenate(coefficients)
+    sweep = Covariances(
+        state.settings.kernel, in_float64(state.X[numbers[unseen]]), unseen, stacked, state.settings.lam
+    )
     full, projected = np.empty((b, len(state.X))), np.empty((b, len(state.X)))
-
-    def fill(shard: int, span: slice, rescues: Rescues) -> None:
-        Z = state.embedding.shards[shard].array
-        for block, own in _blocks_of(span, len(stacked)):
-            product = stacked @ Z[:, block]
-            full[:, own] = product[:b]
-            projected[:, own] = product[:b] if V_inv is None else product[-b:]
-            if len(unseen):
-                K = kernel_rows(state, numbers[unseen], state.X[own], rescues)
-                full[unseen, own] += (K - product[b : b + len(unseen)]) / state.settings.lam
-
-    each_shard(state.embedding, fill, rescues)
+    _swept(state, sweep, rescues, full=full, projected=projected)
     return full, projected
 
 
@@ -257,38 +272,21 @@ def leverages_given(
     Z_S = L_inv @ K_SS[kept]
     H = inverse_cholesky((Z_S * weight) @ Z_S.T + lam * np.eye(len(kept)), rescues)
     leverage = np.empty(len(numbers))
-    for block in _blocks(len(numbers), len(S)):
+    for block in blocks(len(numbers), len(S)):
         X = state.X[numbers[block]]
-        Z = _triangular_product(L_inv, kernel_rows(state, S[kept], X, rescues))
+        Z = triangular_product(L_inv, kernel_rows(state, S[kept], X, rescues))
         residual = not_negative(prior_variance(state, X, rescues) - (Z**2).sum(axis=0))
-        leverage[block] = residual / lam + _square_sums(_triangular_product(H, Z))
+        leverage[block] = residual / lam + square_sums(triangular_product(H, Z))
     return leverage
 
 
-def _blocks(size: int, rows: int) -> Iterator[slice]:
-    """0 … size in consecutive slices, each with about BLOCK numbers in `rows` rows."""
-    step = max(256, BLOCK // max(rows, 1))
-    for start in range(0, size, step):
-        check_time()
-        yield slice(start, min(start + step, size))
+def _swept(state: State, sweep: ShardSweep, rescues: Rescues, **vectors: FloatArray) -> Embedding:
+    """Run a sweep on every shard, each of which fills its own part of the vectors; the embedding from now on."""
+    embedding, shards = state.embedding, list(state.embedding.shards)
 
+    def run(number: int, span: slice, rescues: Rescues) -> None:
+        own = {name: vector[..., span] for name, vector in vectors.items()}
+        shards[number] = shards[number].sweep(sweep, state.X[span], own, rescues)
 
-def _blocks_of(span: slice, rows: int) -> Iterator[tuple[slice, slice]]:
-    """The blocks of a shard: where each is in the shard, and which candidates it holds."""
-    for block in _blocks(span.stop - span.start, rows):
-        yield block, slice(span.start + block.start, span.start + block.stop)
-
-
-def _square_sums(rows: FloatArray) -> FloatArray:
-    """Σ_r rows_rx² for every column x: (r, n) to (n,); overwrites `rows`."""
-    np.square(rows, out=rows)
-    total: FloatArray = rows.sum(axis=0)
-    return total
-
-
-def _triangular_product(L: FloatArray, B: FloatArray) -> FloatArray:
-    """L B for a lower triangular L (m, m) and B (m, n), at half the cost of a full product; overwrites B."""
-    if B.size == 0:
-        return B
-    product: FloatArray = blas.dtrmm(1.0, L.T, B.T, side=1, lower=0, overwrite_b=1).T
-    return product
+    each_shard(embedding, run, rescues)
+    return Embedding(shards)

@@ -53,12 +53,14 @@ def needed_of(losses: Sequence[FloatArray], within: float) -> Needed:
     """How many measurements each study took until one was good enough, summed up."""
     reached = [np.flatnonzero(lost <= within) for lost in losses]
     counts = np.sort([int(positions[0]) + 1 if len(positions) else math.inf for positions in reached])
-    k = max(1, math.floor((len(counts) + 1) * (1 - SHARE) / 2))
-    low, median, high = (
-        None if math.isinf(count) else int(count)
-        for count in (counts[k - 1], counts[(len(counts) - 1) // 2], counts[-k])
-    )
+    low, median, high = (None if math.isinf(counts[rank]) else int(counts[rank]) for rank in _ranks(len(counts)))
     return Needed(low, median, high, float(np.mean(np.isfinite(counts))))
+
+
+def _ranks(studies: int) -> tuple[int, int, int]:
+    """Where the lower end, the median and the upper end stand among sorted studies, for words and curves alike."""
+    k = max(1, math.floor((studies + 1) * (1 - SHARE) / 2))
+    return k - 1, (studies - 1) // 2, studies - k
 
 
 def _choice(
@@ -84,18 +86,18 @@ def _at_random(losses: FloatArray, plan: BacktestPlan) -> list[FloatArray]:
 def _curve(
     table: KnownTable, plan: BacktestPlan, losses: FloatArray, runs: Sequence[FloatArray]
 ) -> tuple[CurvePoint, ...]:
-    """Quantiles of the best so far, as values of the objective."""
+    """Quantiles of the best so far, as values of the objective: the median crosses the goal where `needed_of` says."""
     length = min(plan.measurements, max(len(lost) for lost in runs))
     padded = np.full((len(runs), length), np.inf)
     for row, lost in zip(padded, runs, strict=True):
         row[: len(lost)] = lost[:length]
-    best = np.minimum.accumulate(padded, axis=1)
+    best = np.sort(np.minimum.accumulate(padded, axis=1), axis=0)
     shown = np.unique(np.linspace(1, length, min(POINTS, length)).astype(int))
     order = np.argsort(losses, kind="stable")
     values, sorted_losses = table.means[order], losses[order]
     points = []
     for count in shown.tolist():
-        quantiles = np.quantile(best[:, count - 1], [(1 - SHARE) / 2, 0.5, (1 + SHARE) / 2], method="nearest")
+        quantiles = best[list(_ranks(len(runs))), count - 1]
         ends = [float(values[np.searchsorted(sorted_losses, quantile)]) for quantile in quantiles]
         points.append(CurvePoint(count, min(ends[0], ends[2]), ends[1], max(ends[0], ends[2])))
     return tuple(points)
@@ -106,9 +108,9 @@ def in_words(needed: Needed, plan: BacktestPlan, size: int | None) -> str:
     unit = f" {plan.configuration.objective.unit}" if plan.configuration.objective.unit else ""
     how = "Random choice" if size is None else f"Batches of {size}"
     goal = f"to come within {plan.within:.4g}{unit} of the best known value"
-    if needed.median is None:
-        share = f"{needed.reached:.0%} of the simulated studies came so far"
-        return f"{how} need more than {plan.measurements} measurements {goal}; {share}."
-    high = f"{needed.high}" if needed.high is not None else f"more than {plan.measurements}"
     verb = "needs" if size is None else "need"
+    if needed.median is None:
+        share = f"{needed.reached:.0%} of the simulated studies came this close"
+        return f"{how} {verb} more than {plan.measurements} measurements {goal}; {share}."
+    high = f"{needed.high}" if needed.high is not None else f"more than {plan.measurements}"
     return f"{how} {verb} about {needed.median} measurements {goal}; mostly {needed.low} to {high}."

@@ -68,6 +68,15 @@ def _expected(
     return (mean_at(X) - on_list.mean()) / deviation if deviation > 0 else np.zeros(len(X))
 
 
+def usable_results(results: EarlierResults, columns: Sequence[Column]) -> int:
+    """How many rows have no molecule that this study does not know; a column of one molecule alone is no feature."""
+    molecules = [column for column in columns if column.fingerprint is not None and len(column.levels) > 1]
+    usable = np.ones(len(results.values), dtype=bool)
+    for column in (column for column in molecules if column.name in results.texts):
+        usable &= _codes(column, results.texts[column.name]) != UNKNOWN
+    return int(usable.sum())
+
+
 def _shared(results: EarlierResults, features: Sequence[Column], encoding: Encoding) -> tuple[list[int], Layout]:
     """The encoded columns whose raw columns the earlier study has, too."""
     layout = encoding.layout

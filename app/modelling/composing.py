@@ -4,102 +4,34 @@ Every algorithm chooses one candidate at a time. Between two choices the terms c
 what was chosen counts as pending. So the terms work with every algorithm, and a batch without terms stays as it was.
 
 A batch that may cost or last only so much is filled twice, and the better one is kept (`allowances`). `same` tries one
-batch per value and keeps the one that promises most: the sum of what its members' optimistic values
-exceed the best candidate measured so far.
+batch per value and keeps the one that promises most: the sum of what its members' optimistic values exceed the best
+candidate measured so far, or with several objectives the sum of their scores above the reference.
+
+A batch that stays too small is planned as a whole (`planning`) before the request is refused.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from app.arrays import BoolArray, FloatArray, IndexArray
-from app.domain.batches import BatchSize, Inclusion
+from app.domain.batches import BatchSize
 from app.domain.errors import TermsUnmet
-from app.engine import Ask, Choose, Selection, State, expect
-from app.modelling.allowances import Allowance, efforts, have_room, must_leave_room
+from app.engine import Ask, Choose, Memory, Selection, State, expect
+from app.modelling.allowances import efforts, have_room, must_leave_room
+from app.modelling.planning import PlannedRoom, plan_for
+from app.modelling.room import Room
+from app.modelling.terms import Need, Terms
 
 SHORTLISTED_VALUES = 12
 """Of a column whose value must be the same in the whole batch, this many values are tried: the most promising ones."""
 
+MOST_SEARCHED = 100
+"""Values for which a batch is planned where none of the most promising ones has enough room."""
+
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, eq=False)
-class Grouping:
-    """A column as groups of equal values, (A,) codes; -1 where the value is missing, which is a group of its own."""
-
-    column: str
-    codes: IndexArray
-    most: int
-
-
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """What an ask requests beyond a size, in the numbers of candidates."""
-
-    where: BoolArray | None = None
-    """(A,) which candidates meet the conditions."""
-    exclude: IndexArray | None = None
-    """Candidates that must not be chosen."""
-    reserved: IndexArray | None = None
-    """Candidates that somebody will measure without a batch: never chosen, whatever the request says."""
-    include: tuple[Inclusion, ...] = ()
-    same: IndexArray | None = None
-    """(A,) code of the value that all members of the batch must share."""
-    at_most: tuple[Grouping, ...] = ()
-    """No more distinct values in the batch than `most`."""
-    present: tuple[int, ...] = ()
-    """Members that the batch has already: they take room, and are pending or measured."""
-    released: tuple[int, ...] = ()
-    """Pending measurements that will not be made."""
-    per: tuple[Grouping, ...] = ()
-    """No more measurements with the same value than `most`."""
-    allowances: tuple[Allowance, ...] = ()
-    """What all measurements together may take."""
-    confirm: int | None = None
-    """Measure the best few until each has so many measurements, and nothing else."""
-
-    @property
-    def are_plain(self) -> bool:
-        """Whether the algorithm can choose the whole batch in one go."""
-        grown = self.include or self.present or self.at_most or self.per or self.allowances
-        return not grown and self.same is None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The terms that the request states."""
-        stated = {
-            "where": self.where is not None,
-            "exclude": self.exclude is not None,
-            "include": bool(self.include),
-            "same": self.same is not None,
-            "at_most": bool(self.at_most),
-            "per": bool(self.per),
-        }
-        named = tuple(name for name, is_stated in stated.items() if is_stated)
-        return named + tuple(allowance.name for allowance in self.allowances)
-
-    def without(self, name: str) -> "Terms":
-        """The other terms."""
-        others = tuple(allowance for allowance in self.allowances if allowance.name != name)
-        if len(others) < len(self.allowances):
-            return replace(self, allowances=others)
-        return replace(self, **{name: getattr(NO_TERMS, name)})
-
-
-NO_TERMS = Terms()
-
-
-@dataclass(frozen=True)
-class Need:
-    """How a batch within allowances is judged."""
-
-    least: int
-    """How many the request needs; more may be chosen."""
-    reached: float | None = None
-    """What a choice must exceed to promise anything; by default the best measured candidate."""
 
 
 def compose(
@@ -114,27 +46,67 @@ def compose(
         return choose(state, ask)
     if terms.allowances and not terms.include:
         must_leave_room(terms.allowances, state, np.array(terms.present, dtype=np.int64))
-    if terms.same is None:
-        return _filled(choose, state, ask, terms, promise, need)
-    batches = [
-        _filled(choose, state.replace(available=state.available & (terms.same == value)), ask, terms, promise, need)
-        for value in _values_worth_trying(state, ask.min_size, terms, promise, need)
-    ]
+    values = [None] if terms.same is None else _values_worth_trying(state, ask.min_size, terms, promise, need)
+    batches = [_filled(choose, _sharing(state, terms, value), ask, terms, promise, need) for value in values]
+    batch = _better(state, batches, need, need.least if terms.allowances else ask.min_size)
+    if len(batch.picks) >= need.least:
+        return batch
+    return _planned(choose, state, ask, terms, promise, need, batch)
+
+
+def _sharing(state: State, terms: Terms, value: int | None) -> State:
+    """Only the candidates with this value of the column that must be the same; None if there is no such column."""
+    return state if value is None else state.replace(available=state.available & (terms.same == value))
+
+
+def _planned(
+    choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray, need: Need, found: Selection
+) -> Selection:
+    """A batch planned as a whole, because the one that was found is too small; that one, if no plan is larger."""
     if terms.allowances:
-        return _better(state, batches, need)
-    return max(batches, key=lambda batch: (len(batch.picks) >= ask.min_size, _gain(state, batch)))
+        one_sum = len(terms.allowances) == 1 and not (terms.per or terms.at_most) and terms.same is None
+        return replace(found, is_largest=one_sum)
+    values = [None] if terms.same is None else _values_with_most_room(state, terms, promise)
+    requested = _requested(terms)
+    taken, more = (*terms.present, *requested), ask.min_size - len(requested)
+    batches, is_largest = [found], len(values) <= MOST_SEARCHED
+    for value in values[:MOST_SEARCHED]:
+        own = _sharing(state, terms, value)
+        plan = plan_for(terms, _capacity(own, taken, need), taken, more, promise)
+        is_largest = is_largest and plan is not None and plan.is_largest
+        if plan is None or plan.size + len(requested) <= len(batches[-1].picks) < need.least:
+            continue
+        batches.append(_grown(choose, own, ask, terms, promise, PlannedRoom(plan, own.available, len(taken))))
+        if sum(len(batch.picks) >= need.least for batch in batches) == SHORTLISTED_VALUES:
+            break
+    enough = [batch for batch in batches if len(batch.picks) >= need.least]
+    largest = max(batches, key=lambda batch: len(batch.picks))
+    return replace(_better(state, enough or [largest], need, need.least), is_largest=is_largest)
 
 
-def must_be_met(choose: Callable[[Terms], T], terms: Terms, size: BatchSize, count: Callable[[T], int]) -> T:
+def _capacity(state: State, taken: Sequence[int], need: Need) -> IndexArray:
+    """(A,) how often each candidate may still be chosen."""
+    limit = np.ones(len(state.X), dtype=np.int64) if need.limit is None else need.limit.copy()
+    np.subtract.at(limit, np.array(taken, dtype=np.int64), 1)
+    return np.where(state.available, np.maximum(limit, 0), 0)
+
+
+def _requested(terms: Terms) -> list[int]:
+    """The candidates that must be in the batch, each as often as it is to be measured."""
+    return [inclusion.candidate for inclusion in terms.include for _ in range(inclusion.replicates)]
+
+
+def must_be_met(choose: Callable[[Terms], T], terms: Terms, size: BatchSize, selection: Callable[[T], Selection]) -> T:
     """What is chosen under the terms; refused if they leave fewer candidates than the request needs."""
     batch = choose(terms)
-    found = count(batch)
+    found = len(selection(batch).picks)
     if found >= size.least or not terms.names:
         return batch
-    fuller = [name for name in terms.names if count(choose(terms.without(name))) > found]
+    fuller = [name for name in terms.names if len(selection(choose(terms.without(name))).picks) > found]
     relaxing = " or ".join(f"`{name}`" for name in fuller) or "the size"
     relief = f"Ask for at most {found}, or relax {relaxing}." if found else f"Relax {relaxing}."
-    raise TermsUnmet(f"{TermsUnmet.detail} There are {found}, and {size.least} are needed. {relief}", found=found)
+    there_are = "There are" if selection(batch).is_largest else "The search found"
+    raise TermsUnmet(f"{TermsUnmet.detail} {there_are} {found}, and {size.least} are needed. {relief}", found=found)
 
 
 def best_measured(state: State) -> float:
@@ -151,20 +123,17 @@ def eligible_under(state: State, terms: Terms) -> BoolArray:
     return eligible
 
 
-def _gain(state: State, selection: Selection) -> float:
-    """How far the optimistic values of a batch exceed the best measured candidate, summed, in model units."""
-    return float(np.maximum(selection.ucb - best_measured(state), 0.0).sum())
-
-
-def _better(state: State, batches: Sequence[Selection], need: Need) -> Selection:
-    """The batch that promises most, of those that are large enough; the first of equals."""
+def _better(state: State, batches: Sequence[Selection], need: Need, least: int) -> Selection:
+    """The batch that promises most, of those that have at least `least` candidates; the first of equals."""
     reached = best_measured(state) if need.reached is None else need.reached
     gains = [float(np.maximum(batch.ucb - reached, 0.0).sum()) for batch in batches]
-    enough = [len(batch.picks) >= need.least for batch in batches]
+    enough = [len(batch.picks) >= least for batch in batches]
     return batches[max(range(len(batches)), key=lambda position: (enough[position], gains[position]))]
 
 
-def _values_worth_trying(state: State, many: int, terms: Terms, promise: FloatArray, need: Need) -> Sequence[int]:
+def _values_worth_trying(
+    state: State, many: int, terms: Terms, promise: FloatArray, need: Need
+) -> Sequence[int | None]:
     """The values that the batch may share, most promising first; those of included candidates if there are any."""
     assert terms.same is not None  # noqa: S101  (narrows for mypy)
     fixed = (*(inclusion.candidate for inclusion in terms.include), *terms.present)
@@ -183,26 +152,46 @@ def _values_worth_trying(state: State, many: int, terms: Terms, promise: FloatAr
     return [int(value) for value in values[order[:SHORTLISTED_VALUES]]] or [-1]
 
 
+def _values_with_most_room(state: State, terms: Terms, promise: FloatArray) -> Sequence[int | None]:
+    """The values that the batch may share, those first of which `per` leaves most candidates, then by promise."""
+    fixed = (*_requested(terms), *terms.present)
+    if terms.same is None or fixed:
+        return [None if terms.same is None else int(terms.same[fixed[0]])]
+    open_ones = np.flatnonzero(state.available)
+    values, members = np.unique(terms.same[open_ones], return_inverse=True)
+    best = np.full(len(values), -np.inf)
+    np.maximum.at(best, members, promise[open_ones])
+    room = np.bincount(members, minlength=len(values))
+    for grouping in terms.per:
+        pairs, counts = np.unique(np.stack((members, grouping.codes[open_ones])), axis=1, return_counts=True)
+        within = np.bincount(pairs[0], np.minimum(counts, grouping.most), len(values)).astype(np.int64)
+        room = np.minimum(room, within)
+    return [int(value) for value in values[np.lexsort((values, -best, -room))]]
+
+
 def _filled(choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray, need: Need) -> Selection:
     """The batch; if it may take only so much, the better of two: by promise, and by promise per effort."""
-    by_promise = _grown(choose, state, ask, terms, promise, need)
+    by_promise = _grown(choose, state, ask, terms, promise, Room(terms, state.available, need.least))
     if not terms.allowances:
         return by_promise
     sparing = replace(ask, effort=efforts(terms.allowances, ask.max_size))
-    return _better(state, [by_promise, _grown(choose, state, sparing, terms, promise, need)], need)
+    per_effort = _grown(choose, state, sparing, terms, promise, Room(terms, state.available, need.least))
+    return _better(state, [by_promise, per_effort], need, need.least)
 
 
-def _grown(choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray, need: Need) -> Selection:
+def _grown(
+    choose: Choose, state: State, ask: Ask, terms: Terms, promise: FloatArray, room: Room | PlannedRoom
+) -> Selection:
     """One candidate after the other: first what was requested, then what is chosen in the room that is left."""
-    room = _Room(terms, state.available, need.least)
-    picks = [inclusion.candidate for inclusion in terms.include for _ in range(inclusion.replicates)]
+    picks = _requested(terms)
     for candidate in (*terms.present, *picks):
         room.take(candidate)
     requested = len(picks)
     chosen: list[Selection] = []
+    memory = Memory()
     while len(picks) < ask.max_size:
         ahead = expect(state, np.array(picks, dtype=np.int64)) if picks else state
-        part = replace(ask, min_size=1, max_size=1, chosen_before=len(picks) - requested)
+        part = replace(ask, min_size=1, max_size=1, chosen_before=len(picks) - requested, memory=memory)
         selection = choose(ahead.replace(available=room.open_for(ask.min_size - len(picks))), part)
         if len(selection.picks) == 0:
             chosen.append(replace(selection, ended="exhausted"))
@@ -246,64 +235,3 @@ def _joined(picks: Sequence[int], requested: FloatArray, chosen: Sequence[Select
         noise_probes=sum(selection.noise_probes for selection in made),
         remeasured=sum(selection.remeasured for selection in made),
     )
-
-
-@dataclass(eq=False)
-class _Room:
-    """What a growing batch still has room for."""
-
-    terms: Terms
-    available: BoolArray
-    least: int
-    taken: list[int] = field(default_factory=list)
-
-    def take(self, candidate: int) -> None:
-        self.taken.append(candidate)
-
-    def open_for(self, missing: int) -> BoolArray:
-        """(A,) what may be chosen next, so that `missing` measurements in all can still be found where possible."""
-        open_ones = self.available.copy()
-        taken = np.array(self.taken, dtype=np.int64)
-        for grouping in self.terms.per:
-            full, counts = np.unique(grouping.codes[taken], return_counts=True)
-            open_ones &= ~np.isin(grouping.codes, full[counts >= grouping.most])
-        for grouping in self.terms.at_most:
-            open_ones &= self._in_reach(grouping, np.unique(grouping.codes[taken]), open_ones, missing)
-        if self.terms.allowances:
-            fresh = open_ones.copy()
-            fresh[taken] = False
-            wanted = self.least + len(self.terms.present) - len(taken)
-            for allowance in self.terms.allowances:
-                open_ones = allowance.fitting(allowance.left(taken), open_ones, fresh, wanted)
-        return open_ones
-
-    def _in_reach(self, grouping: Grouping, used: IndexArray, open_ones: BoolArray, missing: int) -> BoolArray:
-        """Values in use; and, while there may be more, those that leave room for the missing measurements."""
-        codes = grouping.codes
-        more = grouping.most - len(used)
-        in_use: BoolArray = np.isin(codes, used)
-        if more <= 0:
-            return in_use
-        rooms = self._rooms(codes, open_ones)
-        have = sum(rooms.pop(int(value), 0) for value in used)
-        largest = sorted(rooms, key=lambda value: (-rooms[value], value))[:more]
-        others = sum(rooms[value] for value in largest[: more - 1])
-        best = sum(rooms[value] for value in largest)  # with a value that is itself among the largest
-        reach = {value: have + (best if value in largest else room + others) for value, room in rooms.items()}
-        enough = [value for value in rooms if reach[value] >= missing]
-        return in_use | np.isin(codes, enough or list(rooms))
-
-    def _rooms(self, codes: IndexArray, open_ones: BoolArray) -> dict[int, int]:
-        """How many measurements each value of a column has room for, by the list and by `per` of the same column."""
-        taken = np.array(self.taken, dtype=np.int64)
-        fresh = open_ones.copy()
-        fresh[taken] = False  # whether one may be repeated is not known here
-        values, counts = np.unique(codes[fresh], return_counts=True)
-        rooms = dict(zip(values.tolist(), counts.tolist(), strict=True))
-        for grouping in self.terms.per:
-            if np.array_equal(grouping.codes, codes):
-                used = dict(
-                    zip(*(array.tolist() for array in np.unique(codes[taken], return_counts=True)), strict=True)
-                )
-                rooms = {value: min(room, grouping.most - used.get(value, 0)) for value, room in rooms.items()}
-        return rooms

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from app.arrays import FloatArray
 from app.domain.diagnoses import CalibrationPoint, ColumnEffect, Diagnoses, LeftOut, Outlier, SlicePoint
 from app.engine.auto import FittedModel, LeaveOneOut, importances, leave_one_out, predictive_at
 from app.engine.auto.encoding import ColumnEncoding
 from app.engine.auto.predictive import HEAVY_TAILS
+from app.modelling.engine_settings import auto_options
 from app.modelling.model import Model
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -50,7 +51,7 @@ def diagnose(model: Model, recommended: int) -> Diagnoses:
 
 
 def _left_out(model: Model, loo: LeaveOneOut) -> Iterator[LeftOut]:
-    radius = float(stdtrit(HEAVY_TAILS, 0.975)) * loo.deviation
+    radius = float(scipy.special.stdtrit(HEAVY_TAILS, 0.975)) * loo.deviation
     observed, predicted, one_end, other_end = (
         model.objective.to_user(vector)
         for vector in (loo.observed, loo.predicted, loo.predicted - radius, loo.predicted + radius)
@@ -64,7 +65,7 @@ def _left_out(model: Model, loo: LeaveOneOut) -> Iterator[LeftOut]:
 def _calibration(loo: LeaveOneOut) -> Iterator[CalibrationPoint]:
     off = np.abs(loo.observed - loo.predicted) / loo.deviation
     for share in SHARES:
-        inside = off <= float(stdtrit(HEAVY_TAILS, 0.5 + share / 2))
+        inside = off <= float(scipy.special.stdtrit(HEAVY_TAILS, 0.5 + share / 2))
         yield CalibrationPoint(share, float(inside.mean()))
 
 
@@ -122,7 +123,7 @@ def _slice(model: Model, fitted: FittedModel, group: _Group, recommended: int) -
         features = model.state.X[np.ix_(rows, group.encoded)]
     X = np.repeat(model.state.X[[recommended]], len(values), axis=0)
     X[:, group.encoded] = features
-    middle, radius = predictive_at(model.state, fitted, model.observed, X)
+    middle, radius = predictive_at(model.state, fitted, model.observed, auto_options(model.ledger.configuration), X)
     mean, one_end, other_end = (model.to_user(vector) for vector in (middle, middle - radius, middle + radius))
     lower, upper = np.minimum(one_end, other_end), np.maximum(one_end, other_end)
     return tuple(SlicePoint(value, float(mean[i]), float(lower[i]), float(upper[i])) for i, value in enumerate(values))

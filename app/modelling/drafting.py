@@ -11,18 +11,20 @@ import numpy as np
 import scipy
 from threadpoolctl import threadpool_info
 
-from app.arrays import Array, IndexArray
+from app.arrays import Array, FloatArray, IndexArray
 from app.domain.batches import BatchRecord, BatchSize, Computation, Draft, DraftSuggestion
 from app.domain.errors import CandidatesExhausted
 from app.domain.predictions import Fit
 from app.domain.studies import Configuration
-from app.engine import Ask, Selection, State, algorithm_named, alpha, beta, design
+from app.engine import Ask, Choose, Selection, State, algorithm_named, alpha, beta, design
 from app.engine import choose as choose_by_ucb
+from app.engine.ask import NO_LIMIT
 from app.engine.auto import (
     BENCH,
     Observed,
     SizedSelection,
     alpha_for,
+    borrows,
     cell_count,
     choose_worthwhile,
     first_batch,
@@ -30,14 +32,17 @@ from app.engine.auto import (
     limits_for,
     next_batch,
     to_confirm,
+    with_one_more,
 )
 from app.engine.several import Aim, Aims, QuantityPosterior, choose_for
 from app.modelling.allowances import affordable
-from app.modelling.composing import NO_TERMS, Need, Terms, best_measured, compose, eligible_under, must_be_met
+from app.modelling.composing import compose, eligible_under, must_be_met
 from app.modelling.engine_settings import auto_options
 from app.modelling.explaining import Explainer, Occasion
 from app.modelling.model import BEYOND_THE_SCALE, DEFAULT_ALGORITHM, Model
 from app.modelling.predicting import Predictor
+from app.modelling.pricing import extra_gains, prices_of
+from app.modelling.terms import NO_TERMS, Need, Terms
 
 MODEL_FREE = frozenset({"uniform"})
 
@@ -66,13 +71,13 @@ def draft(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
         size_words=_size_words(model, sized, size, terms),
         prices=_prices(model, batch, terms) if terms.confirm is None else {},
     )
-    return Draft(suggestions, record, Computation(build(), perf_counter() - started))
+    return Draft(suggestions, record, Computation(build(), perf_counter() - started, model.shards))
 
 
 def choose_batch(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> SizedSelection:
     """The choices of the next batch under its terms, and what they promise."""
     choose = partial(_choose_under, model, size)
-    return must_be_met(choose, terms, size, lambda sized: len(sized.selection.picks))
+    return must_be_met(choose, terms, size, lambda sized: sized.selection)
 
 
 def _confirmation(model: Model, size: BatchSize, terms: Terms) -> SizedSelection:
@@ -117,19 +122,21 @@ def _choose_under(model: Model, size: BatchSize, terms: Terms) -> SizedSelection
         first = first_selection(model, size, terms)
         return SizedSelection(first, np.ones(len(first.picks)))
     ask = Ask(batch_number(model), size.least, size.most)
-    promise = model.state.mean + _alpha(model) * np.sqrt(model.state.leverage)
-
-    def under_terms(state: State, request: Ask) -> Selection:
-        return compose(partial(_choose, model), _open(model, state, terms), request, terms, promise, Need(size.least))
-
+    under_terms = _chooser_under(model, terms, size.least)
     if model.fit is None or model.ledger.configuration.algorithm != DEFAULT_ALGORITHM:
         batch = under_terms(model.state, ask)
         return SizedSelection(batch, np.ones(len(batch.picks)))
     return choose_worthwhile(under_terms, model.state, ask)
 
 
-PROMISING = 0.4
-"""The share of the first batch that earlier studies propose."""
+def _chooser_under(model: Model, terms: Terms, least: int) -> Choose:
+    promise = model.state.mean + _alpha(model) * np.sqrt(model.state.leverage)
+    need = Need(least, limit=how_often(choice_limit(model, model.state), model.state))
+
+    def under_terms(state: State, request: Ask) -> Selection:
+        return compose(partial(_choose, model), _open(model, state, terms), request, terms, promise, need)
+
+    return under_terms
 
 
 def first_selection(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> Selection:
@@ -137,7 +144,10 @@ def first_selection(model: Model, size: BatchSize, terms: Terms = NO_TERMS) -> S
     count = min(max(cells_of(model), size.least), size.most)
     ask = Ask(batch_number(model), count, count)
     opened = _open(model, model.state, terms)
-    return compose(partial(_spread_out, model), opened, ask, terms, model.state.mean, Need(size.least))
+    configuration = model.ledger.configuration
+    spreads_by_features = configuration.theory is None and configuration.algorithm not in MODEL_FREE
+    limit = None if spreads_by_features else how_often(choice_limit(model, opened), opened)
+    return compose(partial(_spread_out, model), opened, ask, terms, model.state.mean, Need(size.least, limit=limit))
 
 
 def _spread_out(model: Model, state: State, ask: Ask) -> Selection:
@@ -147,20 +157,14 @@ def _spread_out(model: Model, state: State, ask: Ask) -> Selection:
         return algorithm_named(configuration.algorithm).choose(state, ask)
     if configuration.theory is not None:
         return design(state, ask)
-    picks = _promising_first(model, state, first_batch(state, ask.max_size, cells_of(model), configuration.seed))
+    picks = first_batch(state, ask.max_size, cells_of(model), configuration.seed, _promise(model))
     return Selection(picks, "size" if len(picks) == ask.max_size else "exhausted", np.zeros(len(picks)))
 
 
-def _promising_first(model: Model, state: State, picks: IndexArray) -> IndexArray:
-    """Of the first batch, two of five are what earlier studies expect most of; the rest is spread out."""
+def _promise(model: Model) -> FloatArray | None:
+    """(A,) what earlier studies expect of each candidate; None if there are none."""
     borrowed = list(model.layout.borrowed)
-    if not borrowed or not len(picks):
-        return picks
-    free = state.available & (state.pending == 0) & (state.counts == 0)
-    expected = np.where(free, state.X[:, borrowed].mean(axis=1), -np.inf)
-    promising = np.argsort(-expected, kind="stable")[: math.ceil(PROMISING * len(picks))]
-    promising = promising[free[promising]]
-    return np.concatenate((promising, picks[~np.isin(picks, promising)]))[: len(picks)]
+    return model.state.X[:, borrowed].mean(axis=1) if borrowed else None
 
 
 def _choose(model: Model, state: State, ask: Ask) -> Selection:
@@ -190,19 +194,13 @@ def _open(model: Model, state: State, terms: Terms) -> State:
 
 
 def _prices(model: Model, batch: Selection, terms: Terms) -> dict[str, float]:
-    """What each term costs: how much more a batch of the same size would promise without it."""
+    """What each term costs, in the user's unit; nothing until something is measured."""
     if not model.observed.size:
         return {}
     size = BatchSize(len(batch.picks), len(batch.picks))
-    promised = _gain(model, batch)
-    free = {name: _choose_under(model, size, terms.without(name)).selection for name in terms.names}
-    return {name: max(0.0, _gain(model, selection) - promised) for name, selection in free.items()}
-
-
-def _gain(model: Model, batch: Selection) -> float:
-    """How far the optimistic values of a batch exceed the best measured candidate, summed, in the user's unit."""
-    best = best_measured(model.state)
-    return sum(model.objective.regret_to_user(best, max(best, float(ucb))) for ucb in batch.ucb)
+    return prices_of(
+        batch, terms, lambda others: _choose_under(model, size, others).selection, partial(extra_gains, model)
+    )
 
 
 def _size_words(model: Model, sized: SizedSelection, size: BatchSize, terms: Terms) -> str | None:
@@ -211,19 +209,40 @@ def _size_words(model: Model, sized: SizedSelection, size: BatchSize, terms: Ter
     measurements = f"{count} measurement{'' if count == 1 else 's'}"
     if batch.ended == "rule" or model.ledger.configuration.theory is not None:
         return None
+    if terms.confirm is not None:
+        return f"{measurements} of the best candidates, to be sure of the recommendation."
     if batch.ended == "exhausted":
         limited = " within what the batch may take" if terms.allowances else ""
         return f"{measurements}: no other candidate may be chosen{limited}."
-    if terms.confirm is not None or size.least == size.most:
-        confirmed = " of the best candidates, to be sure of the recommendation."
-        return measurements + (", as asked for." if terms.confirm is None else confirmed)
-    if not model.observed.size:
-        return f"{measurements}, spread over the whole list."
-    last = f"the last promises {sized.shares[-1]:.0%} of what the first does"
     if batch.ended == "promise":
-        return f"{measurements}: {last}, one more would promise {sized.next_share:.0%}. Better wait for results."
+        return f"{measurements}: {_one_fewer_and_more(sized)}. Better wait for results."
+    return f"{measurements}, {_complete_in_words(model, sized, size, terms)}."
+
+
+def _complete_in_words(model: Model, sized: SizedSelection, size: BatchSize, terms: Terms) -> str:
+    """Of a batch that has all the measurements it may have."""
     limit = "a usual round" if size.most == BENCH else "the most allowed"
-    return f"{measurements}, {limit}; {last}."
+    reason = "as asked for" if size.least == size.most else limit
+    if model.ledger.configuration.algorithm != DEFAULT_ALGORITHM:
+        return reason
+    if not model.observed.size:
+        unseen = "one fewer would leave a part of it unseen, one more would divide it more finely"
+        return f"{reason}, spread over the whole list: {unseen}"
+    return f"{reason}; {_one_fewer_and_more(_with_one_more(model, sized, size, terms))}"
+
+
+def _one_fewer_and_more(sized: SizedSelection) -> str:
+    """What the last choice promises, and so is lost without it, and what another would."""
+    more = "no other may be chosen" if sized.next_share is None else f"one more would promise {sized.next_share:.0%}"
+    if len(sized.shares) == 1:
+        return more if sized.next_share is None else f"{more} of what it does"
+    return f"the last promises {sized.shares[-1]:.0%} of what the first does, which one fewer would give up; {more}"
+
+
+def _with_one_more(model: Model, sized: SizedSelection, size: BatchSize, terms: Terms) -> SizedSelection:
+    """The batch, knowing also what one more candidate would promise under the same terms."""
+    ask = Ask(batch_number(model), size.least, size.most)
+    return with_one_more(_chooser_under(model, terms, size.least), model.state, ask, sized)
 
 
 def occasions_of(batch: Selection) -> dict[int, Occasion]:
@@ -249,8 +268,11 @@ def batch_number(model: Model) -> int:
 
 
 def cells_of(model: Model) -> int:
-    """In how many parts of the list something is measured at the start."""
-    return model.ledger.configuration.first_batch or cell_count(model.state.X.shape[1])
+    """In how many parts of the list something is measured at the start; in none if earlier studies tell enough."""
+    if model.fit is not None and borrows(model.fit):
+        return 0
+    own_columns = len(model.layout.roles) - len(model.layout.borrowed)
+    return model.ledger.configuration.first_batch or cell_count(own_columns)
 
 
 def choice_limit(model: Model, state: State, observed: Observed | None = None) -> Array | None:
@@ -271,10 +293,16 @@ def choice_limit(model: Model, state: State, observed: Observed | None = None) -
     return remaining
 
 
+def how_often(limit: Array | None, state: State) -> IndexArray:
+    """(A,) a limit of `choice_limit` in numbers."""
+    return np.full(len(state.X), NO_LIMIT, dtype=np.int64) if limit is None else np.asarray(limit, dtype=np.int64)
+
+
 def _record(model: Model, predictor: Predictor, batch: Selection) -> BatchRecord:
     state = model.state
     certificate = predictor.certificate() if model.observed.size else None
     in_theory = model.fit is None and model.ledger.configuration.theory is not None
+    in_theory = in_theory and state.settings.precision == "float64"  # rounding is no part of the theory
     return BatchRecord(
         ended=batch.ended,
         guaranteed=bool(batch.guaranteed and in_theory),

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from app.arrays import Array
 from app.domain.batches import Explanation, Neighbour
@@ -55,7 +55,7 @@ class Explainer:
             exploration=exploration,
             mean=float(self.predictor.mean[candidate]),
             std=float(self.predictor.std[candidate]),
-            ucb=float(self.model.objective.to_user(state.mean[candidate] + width)),
+            ucb=float(self.model.to_user(state.mean[candidate] + width)),
             gain=self._gain(candidate),
             nearest=nearest,
         )
@@ -82,7 +82,7 @@ class Explainer:
         else:
             z = better / sigma
             density = math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
-            gain = better * float(ndtr(z)) + sigma * density
+            gain = better * float(scipy.special.ndtr(z)) + sigma * density
         return self.model.objective.regret_to_user(self._best, self._best + max(0.0, gain))
 
     def _nearest(self, candidate: int) -> tuple[Neighbour, ...]:
@@ -92,9 +92,9 @@ class Explainer:
         others = measured[measured != candidate][:MOST_COMPARED]
         if not len(others):
             return ()
-        this = X[candidate : candidate + 1]
-        norm = np.sqrt(np.maximum(kernel.diagonal(this)[0] * kernel.diagonal(X[others]), 1e-300))
-        similarity = np.clip(kernel.matrix(this, X[others])[0] / norm, -1.0, 1.0)
+        this, those = X[candidate : candidate + 1].astype(float), X[others].astype(float)
+        norm = np.sqrt(np.maximum(kernel.diagonal(this)[0] * kernel.diagonal(those), 1e-300))
+        similarity = np.clip(kernel.matrix(this, those)[0] / norm, -1.0, 1.0)
         order = np.argsort(-similarity, kind="stable")[:NEAREST]
         return tuple(Neighbour(int(others[i]), float(similarity[i])) for i in order)
 

@@ -11,6 +11,7 @@ from app.domain.studies import Configuration, Direction, Objective
 from app.engine import rng_at
 from app.engine.several import hypervolume, is_possible, non_dominated
 from app.engine.several.aims import MARGIN
+from app.engine.several.fronts import LARGEST
 from app.engine.stability import not_negative
 from app.engine.state import State
 from app.engine.time_limit import check_time
@@ -22,6 +23,8 @@ from app.modelling.study_model import SeveralModels, StudyModel
 MOST_SHOWN = 200
 """Candidates of the expected front that are shown, those with the best chances."""
 MOST_DRAWN = 300
+"""Candidates that are drawn jointly: the expected front, then those with the best optimistic values. All others count
+as having no chance of being on the front."""
 MOST_IN_VOLUME = {1: 10**9, 2: 10**9, 3: 1_000}
 """Points of a front, by the number of objectives, whose volume is computed for the gap; 50 beyond three objectives."""
 MOST_VOLUMES = 200
@@ -117,7 +120,12 @@ class FrontReader:
         """Those of the first quantity, with all quantities and the chances beside them."""
         known = {name: predictor.predictions() for name, predictor in self._predictors.items()}
         first = next(iter(known.values()), None) or Predictor(self._models.first).predictions()
-        chances = {"feasible": self._aiming.feasible, "success": self._aiming.success, "on_front": self._possible}
+        chances = {
+            "feasible": self._aiming.feasible,
+            "success": self._aiming.success,
+            "on_front": self._possible,
+            "front_chance": None if self._possible is None else self._front_chances,
+        }
         return replace(
             first,
             counts=self._aiming.counts,
@@ -221,19 +229,22 @@ class FrontReader:
         if max(len(optimistic), len(pessimistic)) > MOST_IN_VOLUME.get(lower.shape[1], 50):
             return None  # the volume would take long
         reference = self._measured.reference
-        return max(0.0, hypervolume(optimistic, reference) - hypervolume(pessimistic, reference))
+        highest = hypervolume(optimistic, reference)
+        if highest == LARGEST:
+            return None  # no number is large enough
+        return max(0.0, highest - hypervolume(pessimistic, reference))
 
     def _expected(self) -> tuple[FrontPoint, ...]:
-        """The front of the expected values among available candidates that are expected to be feasible."""
-        eligible = self._available & self._aiming.meets_constraints()
-        numbers = np.flatnonzero(eligible)
-        if not len(numbers):
-            return ()
-        points = self._expected_points(numbers)
-        numbers = numbers[non_dominated(points)]
-        chances = self._chances(numbers)
+        """The front of the expected values, those with the best chances."""
+        numbers, chances = self._expected_front, self._front_chances
         best = numbers[np.argsort(-chances[numbers], kind="stable")][:MOST_SHOWN]
         return tuple(self._point(number, float(chances[number])) for number in sorted(best.tolist()))
+
+    @cached_property
+    def _expected_front(self) -> IndexArray:
+        """The front of the expected values among available candidates that are expected to be feasible."""
+        numbers = np.flatnonzero(self._available & self._aiming.meets_constraints())
+        return numbers[non_dominated(self._expected_points(numbers))] if len(numbers) else numbers
 
     def _expected_points(self, numbers: IndexArray) -> FloatArray:
         goals = self._aiming.objectives
@@ -249,14 +260,17 @@ class FrontReader:
             None if self._aiming.feasible is None else float(self._aiming.feasible[number]),
         )
 
-    def _chances(self, front: IndexArray) -> FloatArray:
+    @cached_property
+    def _front_chances(self) -> FloatArray:
         """(A,) the chance of being on the front, by joint draws of the candidates that are likely to be."""
-        numbers = self._drawn_candidates(front)
+        numbers = self._drawn_candidates(self._expected_front)
         ledger, chance = self._models.ledger, np.zeros(self._models.ledger.rows)
+        if not len(numbers):
+            return chance
         rng = rng_at(self._configuration.seed, "front", len(ledger.bases) + 1)
         draws = {}
         for name, model in self._aiming.known.items():
-            draws[name] = model.objective.to_user(_joint_draws(model.state, numbers, rng))
+            draws[name] = model.to_user(_joint_draws(model.state, numbers, rng))
         points = np.stack([utilities_of(goal, draws[goal.name]) for goal in self._aiming.objectives], axis=2)
         feasible = np.ones(points.shape[:2], dtype=bool)
         for constraint in self._aiming.constraints:
@@ -280,10 +294,11 @@ class FrontReader:
         return np.sort(np.concatenate((front, others[np.argsort(-rank, kind="stable")]))[:MOST_DRAWN])
 
 
-def _joint_draws(state: State, numbers: IndexArray, rng: np.random.Generator) -> FloatArray:
+def _joint_draws(state: State, numbers: IndexArray, rng: "np.random.Generator") -> FloatArray:
     """(DRAWS, n) of the posterior, in model units."""
     Z = state.embedding.columns(numbers)
-    prior = state.settings.kernel.matrix(state.X[numbers], state.X[numbers])
+    X = state.X[numbers].astype(float)
+    prior = state.settings.kernel.matrix(X, X)
     covariance = prior - Z.T @ Z + state.settings.lam * (Z.T @ state.V_inverse(Z))
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     root = vectors * np.sqrt(not_negative(values))

@@ -31,21 +31,23 @@ from app.domain.events import (
     ObservationCorrected,
     ObservationRetracted,
     ObservationsReported,
-    ReportedObservation,
+    ObservationsReportedAgain,
     ReservationsReleased,
     ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
+    StudyErased,
     StudyEvent,
     StudyForked,
     StudyImported,
+    StudyRestored,
     SuggestionSwapped,
 )
 from app.domain.ledger import GENESIS, LedgerEntry
-from app.domain.observations import Outcome
+from app.domain.observations import Measured, Outcome, ReportedObservation
 from app.domain.studies import Configuration, Objective, StudyState
-from app.modelling.observed_arrays import appended, appended_errors, reported_values, standard_error, with_value
+from app.modelling.observed_arrays import appended, appended_errors, reported_values, revised_errors, with_value
 
 STATE_BYTES = 8 * 1024  # of the smallest state: its configuration, columns and blocks
 ITEM_BYTES = 250  # of a pending suggestion with its place in a dictionary
@@ -197,7 +199,7 @@ class _Folding:
             failed_tries=dict(self._failed_tries),
         )
 
-    def _apply(self, event: StudyEvent) -> None:  # noqa: PLR0912  (one branch per event)
+    def _apply(self, event: StudyEvent) -> None:  # noqa: PLR0912, PLR0915  (one branch per event)
         match event:
             case StudyCreated():
                 self._change(configuration=event.configuration)
@@ -207,8 +209,10 @@ class _Folding:
                 self._change(borrowed=event.earlier)
             case StudyChanged():
                 self._change(state=event.state, configuration=event.configuration)
-            case StudyDeleted():
+            case StudyDeleted() | StudyErased():
                 self._change(state=StudyState.DELETED)
+            case StudyRestored():
+                self._change(state=event.state)
             case CandidatesUploaded():
                 self._unavailable.clear()
                 self._failed.clear()
@@ -229,6 +233,8 @@ class _Folding:
                 self._swap(event)
             case ObservationsReported():
                 self._report(event)
+            case ObservationsReportedAgain():
+                self._report_again(event)
             case ObservationCorrected():
                 self._revise(event.observation, counted=True, outcome=event.values)
             case ObservationRetracted():
@@ -288,6 +294,14 @@ class _Folding:
             else:
                 del self._pending[suggestion]
 
+    def _report_again(self, event: ObservationsReportedAgain) -> None:
+        """Nothing of what was retracted is left: quantities that are not reported again are missing."""
+        self._release(observation.candidate for observation in event.observations)
+        self._flush()
+        for observation in event.observations:
+            missing = dict.fromkeys(self._names(), Measured(np.nan))
+            self._revise(observation.observation, counted=True, outcome={**missing, **observation.values})
+
     def _release(self, candidates: Iterable[int]) -> None:
         """A reservation ends with a batch or a report of its candidate, or because it is released."""
         for candidate in candidates if self._reserved else ():
@@ -308,20 +322,11 @@ class _Folding:
             for name in self._names()
             if name in outcome
         }
-        self._change(counted=mask)
-        self._revise_errors(position, outcome)
+        errors = revised_errors(self._state.errors, len(mask), position, outcome, self._names())
+        self._change(counted=mask, errors=errors)
         if revised:
             values = revised.pop(self._state.configuration.objective.name, self._state.values)
             self._change(values=values, further={**self._state.further, **revised})
-
-    def _revise_errors(self, position: int, outcome: Outcome) -> None:
-        """A corrected value has the standard error that came with it, or none."""
-        errors = dict(self._state.errors)
-        for name in self._names():
-            if name in outcome and (name in errors or outcome[name].std is not None):
-                before = errors.get(name, np.full(len(self._state.values), np.nan))
-                errors[name] = with_value(before, position, standard_error(outcome[name]))
-        self._change(errors=errors)
 
     def _names(self) -> list[str]:
         """The quantities, and those that only the study measured which this one is a fork of."""

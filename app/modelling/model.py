@@ -12,17 +12,20 @@ from app.arrays import Array
 from app.domain.candidates import CandidateBlock, Column
 from app.domain.errors import ComputationTooLong, Conflict
 from app.domain.events import EarlierResults
-from app.domain.studies import Theory
+from app.domain.studies import Configuration, Theory
 from app.engine import (
     EngineSettings,
+    Spread,
     State,
     TimeLimitReached,
     add_candidates,
     algorithm_named,
     measure,
     revise,
+    spread_over,
     start,
     start_from,
+    sweep_threads,
     time_limit,
 )
 from app.engine.auto import (
@@ -35,7 +38,6 @@ from app.engine.auto import (
     learn_encoding,
     needs_refit,
     settings_for,
-    state_for,
     sums_for,
     weights_for,
 )
@@ -65,6 +67,8 @@ class Model:
     objective: ObjectiveTransform
     state: State
     fit: FittedModel | None = None
+    begun_at: int | None = None
+    """The step at which the posterior was begun anew with this fit; None if results were taken in since."""
 
     @property
     def layout(self) -> Layout:
@@ -79,6 +83,12 @@ class Model:
         errors = ledger.own_errors[counted] if ledger.errors and ledger.configuration.theory is None else None
         return Observed.of(ledger.rows, ledger.candidates[counted], ledger.values[counted], errors)
 
+    @property
+    def shards(self) -> tuple[int, ...]:
+        """The first candidate of each shard of the embedding; empty if it is one piece."""
+        starts = self.state.embedding.starts
+        return starts if len(starts) > 1 else ()
+
     def to_user(self, values: ArrayLike) -> Array:
         """Values in model units as the user's, within the limits of the objective."""
         limits, user = self.ledger.configuration.objective.limits, self.objective.to_user(values)
@@ -92,10 +102,13 @@ class Model:
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Refuse what is computed inside with `ComputationTooLong` if it takes longer."""
+def within(seconds: float, threads: int = 1, spread: Spread | None = None) -> Iterator[None]:
+    """Refuse what is computed inside with `ComputationTooLong` if it takes longer.
+
+    `threads` may share each sweep, and hosts hold the shards of long lists.
+    """
     try:
-        with time_limit(seconds):
+        with time_limit(seconds), sweep_threads(threads), spread_over(spread):
             yield
     except TimeLimitReached as error:
         raise ComputationTooLong from error
@@ -130,7 +143,8 @@ def with_features(base: Model | None, ledger: LedgerState, load: LoadFeatures) -
     X = features[0] if len(features) == 1 else np.concatenate(features)
     X = _with_borrowed(ledger, encoding, features[0], X, fingerprints)
     objective = ObjectiveTransform(direction_of(ledger.configuration))
-    return Model(ledger, encoding, objective, start(X, EngineSettings(Gaussian(1.0), dictionary="none")))
+    blank = _stored_as(EngineSettings(Gaussian(1.0), dictionary="none"), ledger.configuration)
+    return Model(ledger, encoding, objective, start(X, blank.replace(shard=0)))
 
 
 def _by_slot(columns: Sequence[Column], raw: RawFeatures) -> tuple[Array, Array, Mapping[int, Array]]:
@@ -165,7 +179,7 @@ def _with_borrowed(
 def _theory(base: Model | None, model: Model) -> Model:
     configuration = model.ledger.configuration
     theory = configuration.theory or Theory()
-    settings = theory_settings(theory, configuration.algorithm, configuration.seed)
+    settings = _stored_as(theory_settings(theory, configuration.algorithm, configuration.seed), configuration)
     objective = ObjectiveTransform(direction_of(configuration), theory.offset, theory.scale)
     if base is not None and base.state.settings == settings and base.objective == objective:
         return _with_results(base, model)
@@ -192,8 +206,7 @@ def _auto(base: Model | None, model: Model) -> Model:
     noise = auto_options(configuration).noise
     bounds = model.ledger.bounds
     fitted = fit(model.state.X, model.layout, observed, direction_of(configuration), previous, noise, bounds)
-    state = _begin(model, fitted, step=len(model.ledger.bases) + 1)
-    return Model(model.ledger, model.encoding, fitted.objective, state, fitted)
+    return _begun(model, fitted, step=len(model.ledger.bases) + 1)
 
 
 def _previous_fit(base: Model | None, ledger: LedgerState) -> FittedModel | None:
@@ -205,16 +218,26 @@ def _previous_fit(base: Model | None, ledger: LedgerState) -> FittedModel | None
     return base.fit if same else None
 
 
-def _begin(model: Model, fitted: FittedModel, step: int) -> State:
+def begun_with(features: Model, fitted: FittedModel, step: int) -> Model:
+    """The model that `advance` made when it fitted anew, from the features of its ledger and from that fit."""
+    return _with_pending(_begun(features, fitted, step))
+
+
+def _begun(model: Model, fitted: FittedModel, step: int) -> Model:
     """The posterior of everything measured. An algorithm other than the default has settings of its own."""
     configuration, X = model.ledger.configuration, model.state.X
-    options = auto_options(configuration)
-    if configuration.algorithm == DEFAULT_ALGORITHM:
-        return state_for(X, fitted, model.observed, options, configuration.seed, step)
-    requested = settings_for(fitted, options, configuration.seed, len(X))
-    settings = algorithm_named(configuration.algorithm).settings(requested)
+    settings = settings_for(fitted, auto_options(configuration), configuration.seed, len(X))
+    if configuration.algorithm != DEFAULT_ALGORITHM:
+        settings = algorithm_named(configuration.algorithm).settings(settings)
+    settings = _stored_as(settings, configuration)
     weights = weights_for(fitted, model.observed)
-    return start_from(X, settings, *sums_for(fitted, model.observed), step=step, weights=weights)
+    state = start_from(X, settings, *sums_for(fitted, model.observed), step=step, weights=weights)
+    return Model(model.ledger, model.encoding, fitted.objective, state, fitted, begun_at=step)
+
+
+def _stored_as(settings: EngineSettings, configuration: Configuration) -> EngineSettings:
+    """With the study's own division and precision of the large arrays."""
+    return settings.replace(shard=configuration.shard or 0, precision=configuration.precision or "float64")
 
 
 def _still_fits(previous: FittedModel, before: LedgerState, model: Model) -> bool:
@@ -234,7 +257,8 @@ def _with_results(base: Model, model: Model) -> Model:
     elif new.any():
         values = base.objective.to_model(ledger.values[known:][new])
         state = measure(state, ledger.candidates[known:][new], values, expected=False)
-    return Model(ledger, model.encoding, base.objective, state, base.fit)
+    same = state is base.state and ledger.rows == base.ledger.rows
+    return Model(ledger, model.encoding, base.objective, state, base.fit, base.begun_at if same else None)
 
 
 def _altered(before: LedgerState, now: LedgerState) -> bool:
@@ -265,4 +289,4 @@ def _with_pending(model: Model) -> Model:
     for candidate in ledger.reserved:
         pending[candidate] += 1
     state = model.state.replace(pending=pending, available=available)
-    return Model(ledger, model.encoding, model.objective, state, model.fit)
+    return replace(model, state=state)

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from app.arrays import Array, FloatArray
-from app.domain.events import ReportedObservation
-from app.domain.observations import Measured
+from app.domain.observations import Measured, Outcome, ReportedObservation
 
 
 def standard_error(measured: Measured | None) -> float:
@@ -30,6 +29,18 @@ def with_value(values: FloatArray, position: int, value: float) -> FloatArray:
 def appended(array: Array, more: Array) -> Array:
     """An array, and more at its end."""
     return np.concatenate((array, more))
+
+
+def revised_errors(
+    errors: Mapping[str, FloatArray], rows: int, position: int, outcome: Outcome, names: Sequence[str]
+) -> dict[str, FloatArray]:
+    """The standard errors of `rows` observations; a new value has the error that came with it, or none."""
+    revised = dict(errors)
+    for name in names:
+        if name in outcome and (name in revised or outcome[name].std is not None):
+            before = revised.get(name, np.full(rows, np.nan))
+            revised[name] = with_value(before, position, standard_error(outcome[name]))
+    return revised
 
 
 def appended_errors(

@@ -1,12 +1,23 @@
-"""What is left to gain, and whether to go on: by joint draws of the candidates' values from the fitted model."""
+"""What is left to gain, and whether to go on: by joint draws of the candidates' values from the fitted model, and by
+how far its earlier promises came true."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from app.domain.predictions import Advice, NextBatch, Outlook, RemainingGain, difference_in_words
-from app.engine.auto import contenders, draw_jointly, expected_up_to, gains_over, integrated, still_possible
+from app.domain.predictions import Advice, NextBatch, Outlook, RemainingGain, difference_in_words, share_in_words
+from app.engine.auto import (
+    Gains,
+    contenders,
+    corrected_share,
+    draw_jointly,
+    gains_over,
+    still_possible,
+    track_record,
+    value_distribution,
+)
 from app.modelling.drafting import choose_batch, default_size
+from app.modelling.engine_settings import auto_options
 from app.modelling.model import Model
 
 CONFIDENCE = 0.95
@@ -24,24 +35,27 @@ def outlook_of(model: Model, recommended: int) -> Outlook | None:
     """What is left to gain over the recommended candidate; None in theory mode and while too few are measured."""
     if model.fit is None or model.observed.distinct < min(FEWEST_CANDIDATES, len(model.state.X)):
         return None
-    state, student = model.state, integrated(model.state, model.fit, model.observed)
+    state, options = model.state, auto_options(model.ledger.configuration)
+    student = value_distribution(state, model.fit, model.observed, options)
     picks = np.unique(choose_batch(model, default_size(model.ledger.configuration)).selection.picks)
     numbers = contenders(state, student, np.append(picks, recommended))
     seed = model.ledger.configuration.seed
     draws = draw_jointly(state, student, numbers, seed, model.observed.size)
     values = model.objective.sign * model.to_user(draws.values)  # higher is better in either direction
     row = int(np.searchsorted(numbers, recommended))
-    gains = gains_over(values, np.arange(len(numbers)), row)
-    next_gains = gains_over(values, np.searchsorted(numbers, picks), row)
+    record = track_record(state.X, model.fit, model.observed, options)
+    gains = Gains.of(gains_over(values, np.arange(len(numbers)), row), record)
+    of_batch = Gains.of(gains_over(values, np.searchsorted(numbers, picks), row), record)
     measured = state.counts[numbers[values.argmax(axis=0)]] > 0
-    upper = float(np.quantile(gains, CONFIDENCE))
-    remaining = RemainingGain(expected_up_to(upper, gains), upper)
-    next_batch = NextBatch(float((next_gains > 0).mean()), expected_up_to(upper, next_gains))
+    possible = still_possible(state, student, recommended, gains.chance, 1 - CONFIDENCE)
+    upper = gains.quantile(CONFIDENCE)
+    remaining = RemainingGain(gains.expected_up_to(upper), upper)
+    next_batch = NextBatch(of_batch.chance, of_batch.expected_up_to(upper))
     return Outlook(
         remaining_gain=remaining,
-        chance_best_is_measured=float(measured.mean()),
+        chance_best_is_measured=corrected_share(measured, record),
         next_batch=next_batch,
-        candidates_still_possible=still_possible(state, student, recommended),
+        candidates_still_possible=len(possible),
         advice=advice(Standing.of(model, len(picks)), remaining, next_batch),
     )
 
@@ -75,21 +89,30 @@ def advice(standing: Standing, remaining: RemainingGain, next_batch: NextBatch) 
     """Whether to ask for more, to wait for what is being measured, or to stop."""
     left = difference_in_words(remaining.upper, standing.unit)
     enough = standing.results >= FEWEST_RESULTS
+    waiting = f" {_results(standing.pending)} still pending." if standing.pending else ""
     if standing.choices == 0 and standing.pending == 0:
         return Advice("stop", "Every available candidate has been measured.")
+    if enough and remaining.upper <= 0:
+        return Advice("stop", f"With 95 % probability nothing is left to gain.{waiting}")
     if enough and remaining.upper <= standing.tolerance:
-        tolerated = difference_in_words(standing.tolerance, standing.unit)
-        why = "you stated" if standing.stated else f"is {NEGLIGIBLE:.0%} of the range of the results"
-        return Advice("stop", f"With 95 % probability at most {left} are left to gain; {tolerated} {why}.")
+        return Advice("stop", f"With 95 % probability at most {left} are left to gain. {_threshold(standing)}{waiting}")
     if standing.pending and standing.pending >= standing.choices:
         return Advice("wait for results", f"{_results(standing.pending)} pending, and the next choices depend on them.")
     gain = difference_in_words(next_batch.gain, standing.unit)
-    promise = (
-        f"The next batch holds a better candidate with a chance of {next_batch.chance:.0%} (expected gain {gain})."
-    )
+    chance = share_in_words(next_batch.chance)
+    promise = f"The next batch holds a better candidate with a chance of {chance} (expected gain {gain})."
     if enough:
         return Advice("ask", promise)
     return Advice("ask", f"{promise} Stopping is not advised before {FEWEST_RESULTS} results.")
+
+
+def _threshold(standing: Standing) -> str:
+    """Which gain is too small to look for, and why."""
+    tolerated = difference_in_words(standing.tolerance, standing.unit)
+    if standing.stated:
+        return f"That is within the {tolerated} you stated."
+    share = f"{NEGLIGIBLE * 100:.0f} % of the range of the results"
+    return f"That is less than {tolerated}, {share}, and hardly worth another batch."
 
 
 def _results(count: int) -> str:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from app.arrays import Array
 from app.domain.predictions import BestPredicted, Certificate, Insight, Prediction, QuantityPrediction
 from app.engine import confidence_bounds
-from app.engine.auto import Predictive, integrated, is_noisy, recommended
+from app.engine.auto import Predictive, is_noisy, recommended, value_distribution
 from app.modelling.engine_settings import auto_options
 from app.modelling.model import Model
 
@@ -28,7 +28,7 @@ class Predictions:
     quantities: Mapping[str, "Predictions"] = field(default_factory=dict)
     """Of a study of several quantities: each by its name; the arrays above are those of the first."""
     chances: Mapping[str, Array] = field(default_factory=dict)
-    """`feasible`, `success` and `on_front`, as far as the study has them."""
+    """`feasible`, `success`, `on_front` and `front_chance`, as far as the study has them."""
 
     def columns(self) -> Mapping[str, Array]:
         """The arrays by the names under which people sort and export them."""
@@ -50,6 +50,10 @@ class Predictions:
 
     def __len__(self) -> int:
         return len(self.mean)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.columns().values())
 
     def of(self, candidate: int) -> Prediction:
         return Prediction(
@@ -85,13 +89,18 @@ class Predictor:
 
     @cached_property
     def mean(self) -> Array:
-        return self._model.to_user(self._state.mean)
+        return self._model.to_user(self._middle)
 
     @cached_property
     def std(self) -> Array:
         """In auto mode half the width of a calibrated 68 % interval, else the posterior standard deviation."""
         std = np.sqrt(self._state.variance) if self._predictive is None else self._predictive.std
-        return self._model.objective.std_to_user(self._state.mean, std)
+        return self._model.objective.std_to_user(self._middle, std)
+
+    @property
+    def _middle(self) -> Array:
+        """What is expected of every candidate, in model units."""
+        return self._state.mean if self._predictive is None else self._predictive.location
 
     def best_predicted(self) -> BestPredicted | None:
         """The available candidate with the best posterior mean; None if nothing is known yet."""
@@ -115,7 +124,7 @@ class Predictor:
             upper=float(upper[number]),
             regret_bound=self._regret_bound(float(low[number]), float(high[eligible].max())),
             confidence=1 - state.settings.delta,
-            estimate=self._model.fit is not None,
+            estimate=self._model.fit is not None or state.settings.precision != "float64",
             assumptions=self._assumptions(),
         )
 
@@ -149,7 +158,7 @@ class Predictor:
         state = self._state
         if self._model.fit is None:
             return confidence_bounds(state)
-        z = -float(ndtri(state.settings.delta / (2 * len(state.X))))
+        z = -float(scipy.special.ndtri(state.settings.delta / (2 * len(state.X))))
         radius = z * np.sqrt(state.variance)
         return state.mean - radius, state.mean + radius
 
@@ -172,7 +181,8 @@ class Predictor:
         model = self._model
         if model.fit is None or not model.observed.size:
             return None
-        return Predictive(integrated(model.state, model.fit, model.observed))
+        options = auto_options(model.ledger.configuration)
+        return Predictive(value_distribution(model.state, model.fit, model.observed, options))
 
     def _in_user_units(self, one_side: Array, other_side: Array) -> tuple[Array, Array]:
         one_side, other_side = map(self._model.to_user, (one_side, other_side))
@@ -181,10 +191,12 @@ class Predictor:
     def _assumptions(self) -> tuple[str, ...]:
         settings, unit = self._state.settings, self._model.ledger.configuration.objective.unit
         noise = float(self._model.objective.std_to_user(0.0, settings.xi))
-        shared = (
+        shared: tuple[str, ...] = (
             f"the noise is independent, with standard deviation {noise:.3g}{' ' + unit if unit else ''}",
             f"the kernel is {settings.kernel.describe()['kind']}",
         )
+        if settings.precision != "float64":
+            shared += (f"features and embedding are rounded to {settings.precision}, so this is no guarantee",)
         if self._model.fit is None:
             norm = settings.F * self._model.objective.scale
             return (f"the norm of the objective in the kernel's space is at most {norm:.3g}", *shared)

@@ -51,7 +51,7 @@ class _SavedReservation:
 
 
 @dataclass(frozen=True)
-class _SavedLedger:
+class SavedLedger:
     """A ledger state without its arrays."""
 
     seq: int
@@ -76,7 +76,7 @@ class _SavedPlain:
     engine: Mapping[str, Any]
     encoding: Mapping[str, Any]
     objective: Mapping[str, Any]
-    ledger: _SavedLedger
+    ledger: SavedLedger
     fit: Mapping[str, Any] | None = None
 
 
@@ -88,24 +88,17 @@ def save_model(model: Model) -> SavedModel:
         engine={name: value for name, value in state.items() if name not in arrays},
         encoding=model.encoding.describe(),
         objective=model.objective.describe(),
-        ledger=_save_ledger(model.ledger),
+        ledger=save_ledger(model.ledger),
         fit=model.fit.describe() if model.fit else None,
     )
-    observations: dict[str, Array] = {
-        "ledger candidates": model.ledger.candidates,
-        "ledger values": model.ledger.values,
-        "ledger counted": model.ledger.counted,
-    }
-    if model.ledger.errors:
-        observations["ledger errors"] = model.ledger.own_errors
-    return SavedModel(to_plain(plain), arrays | observations, model.state.X, Z)
+    return SavedModel(to_plain(plain), arrays | ledger_arrays(model.ledger), model.state.X, Z)
 
 
 def load_model(saved: SavedModel) -> Model:
     """The model that was saved; raises ValueError, KeyError or TypeError if it is not one."""
     plain = from_plain(_SavedPlain, saved.plain)
     return Model(
-        _load_ledger(plain.ledger, saved.arrays),
+        load_ledger(plain.ledger, saved.arrays),
         Encoding.build(dict(plain.encoding)),
         ObjectiveTransform.build(dict(plain.objective)),
         load_state({**plain.engine, **saved.arrays, "Z": saved.Z}, saved.X),
@@ -113,8 +106,23 @@ def load_model(saved: SavedModel) -> Model:
     )
 
 
-def _save_ledger(state: LedgerState) -> _SavedLedger:
-    return _SavedLedger(
+def ledger_arrays(ledger: LedgerState) -> dict[str, Array]:
+    """What `load_ledger` needs besides plain JSON, for a ledger of one quantity."""
+    errors = {"ledger errors": ledger.own_errors} if ledger.errors else {}
+    return observation_arrays(ledger) | errors
+
+
+def observation_arrays(ledger: LedgerState) -> dict[str, Array]:
+    """The observations of the first quantity."""
+    return {
+        "ledger candidates": ledger.candidates,
+        "ledger values": ledger.values,
+        "ledger counted": ledger.counted,
+    }
+
+
+def save_ledger(state: LedgerState) -> SavedLedger:
+    return SavedLedger(
         seq=state.seq,
         head=state.head,
         state=state.state,
@@ -138,7 +146,7 @@ def _save_failures(failed: Mapping[int, int]) -> tuple[_SavedFailures, ...]:
     return tuple(_SavedFailures(candidate, times) for candidate, times in failed.items())
 
 
-def _load_ledger(saved: _SavedLedger, arrays: Mapping[str, Array]) -> LedgerState:
+def load_ledger(saved: SavedLedger, arrays: Mapping[str, Array]) -> LedgerState:
     return LedgerState(
         seq=saved.seq,
         head=saved.head,

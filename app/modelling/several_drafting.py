@@ -12,10 +12,10 @@ from app.domain.batches import BatchRecord, BatchSize, Computation, Draft, Draft
 from app.domain.errors import CandidatesExhausted
 from app.engine import Ask, Selection, beta
 from app.engine.auto import Observed, fill_cells_then_choose
-from app.engine.several import choose_for
+from app.engine.several import choose_for, promises_of
 from app.engine.state import State
 from app.modelling.aiming import Aiming
-from app.modelling.composing import NO_TERMS, Need, Terms, compose, must_be_met
+from app.modelling.composing import compose, must_be_met
 from app.modelling.drafting import (
     MODEL_FREE,
     batch_number,
@@ -25,12 +25,15 @@ from app.modelling.drafting import (
     draft,
     first_selection,
     fit_record,
+    how_often,
     occasions_of,
 )
 from app.modelling.explaining import FIRST_BATCH, OCCASIONS, REQUESTED, Explainer, Occasion, in_words
 from app.modelling.model import Model
 from app.modelling.predicting import Predictor
+from app.modelling.pricing import extra_gains_if_valid, lost_shares, prices_of
 from app.modelling.study_model import SeveralModels, StudyModel
+from app.modelling.terms import NO_TERMS, Need, Terms
 
 
 def draft_batch(model: StudyModel, size: BatchSize, terms: Terms = NO_TERMS) -> Draft:
@@ -48,7 +51,7 @@ def draft_batch(model: StudyModel, size: BatchSize, terms: Terms = NO_TERMS) -> 
 def _draft_several(models: SeveralModels, size: BatchSize, terms: Terms) -> Draft:
     started = perf_counter()
     aiming = Aiming(models)
-    batch = must_be_met(partial(_select, models, aiming, size), terms, size, lambda batch: len(batch.picks))
+    batch = must_be_met(partial(select, models, aiming, size), terms, size, lambda batch: batch)
     if not len(batch.picks):
         raise CandidatesExhausted
     explained = _Explained(models, aiming)
@@ -57,7 +60,17 @@ def _draft_several(models: SeveralModels, size: BatchSize, terms: Terms) -> Draf
         DraftSuggestion(int(number), int(repeats), explained.of(int(number), occasions.get(int(number))))
         for number, repeats in zip(batch.numbers, batch.repeats, strict=True)
     )
-    return Draft(suggestions, _record(models, aiming, batch), Computation(build(), perf_counter() - started))
+    record = replace(_record(models, aiming, batch), prices=_prices(models, aiming, batch, terms))
+    return Draft(suggestions, record, Computation(build(), perf_counter() - started, models.first.shards))
+
+
+def _prices(models: SeveralModels, aiming: Aiming, batch: Selection, terms: Terms) -> dict[str, float]:
+    """What each term costs: in the unit of the only objective, or as a share of the hypervolume."""
+    if not aiming.objectives or not aiming.counts.any():
+        return {}
+    size = BatchSize(len(batch.picks), len(batch.picks))
+    lost = extra_gains_if_valid if len(models.ledger.configuration.objectives) == 1 else lost_shares
+    return prices_of(batch, terms, partial(select, models, aiming, size), partial(lost, aiming))
 
 
 def _gate(models: SeveralModels, aiming: Aiming) -> Model:
@@ -67,15 +80,15 @@ def _gate(models: SeveralModels, aiming: Aiming) -> Model:
     return Model(first.ledger, first.encoding, first.objective, state, first.fit)
 
 
-def _select(models: SeveralModels, aiming: Aiming, size: BatchSize, terms: Terms) -> Selection:
+def select(models: SeveralModels, aiming: Aiming, size: BatchSize, terms: Terms) -> Selection:
+    """The choices of the next batch under its terms."""
     configuration, gate = models.ledger.configuration, _gate(models, aiming)
     if not aiming.objectives or not aiming.counts.any() or configuration.algorithm in MODEL_FREE:
         return first_selection(gate, size, terms)
     in_theory = configuration.theory is not None
     least = size.least if in_theory else size.most  # the theory's rule would end a batch after one candidate
     ask = Ask(batch_number(gate), least, size.most)
-    first = aiming.posteriors[0]
-    promise = first.state.mean + first.factor * np.sqrt(first.state.leverage)
+    promise = np.zeros(0) if terms.are_plain else promises_of(aiming.posteriors, aiming.aims, gate.state, ask)
 
     def choose(state: State, request: Ask) -> Selection:
         return choose_for(aiming.posteriors, aiming.aims, state, request)
@@ -86,7 +99,8 @@ def _select(models: SeveralModels, aiming: Aiming, size: BatchSize, terms: Terms
             return choose(state, request)
         return fill_cells_then_choose(choose, state, request, cells_of(gate), configuration.seed)
 
-    return compose(choose_limited, gate.state, ask, terms, promise, Need(size.least, reached=0.0))
+    limit = how_often(_limit(aiming, gate.state), gate.state)
+    return compose(choose_limited, gate.state, ask, terms, promise, Need(size.least, reached=0.0, limit=limit))
 
 
 def _limit(aiming: Aiming, gate: State) -> Array | None:
@@ -140,7 +154,7 @@ class _Explained:
         for name, model in self._aiming.known.items():
             width = self._alphas[name] * math.sqrt(float(model.state.leverage[number]))
             predictor = self._predictors[name]
-            ucb = float(model.objective.to_user(model.state.mean[number] + width))
+            ucb = float(model.to_user(model.state.mean[number] + width))
             expectations[name] = Expectation(float(predictor.mean[number]), float(predictor.std[number]), ucb)
         return expectations
 

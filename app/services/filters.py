@@ -9,8 +9,9 @@ value meets no condition except `is missing`.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -31,6 +32,9 @@ _MISSING = re.compile(r"(?P<column>.+?)\s+is\s+(?P<no>not\s+)?missing", re.DOTAL
 _BETWEEN = re.compile(r"(?P<low>[^<≤]+?)(?P<from><=|≤|<)(?P<column>.+?)(?P<to><=|≤|<)(?P<high>[^<≤]+)", re.DOTALL)
 _RANGE = re.compile(r"(?P<low>[^.]*(?:\.[0-9]+)?)\.\.(?P<high>.*)", re.DOTALL)
 _VALUES = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]*)\s*(?:,|$)""")
+MOST_LISTED = 10
+"""Columns or values that a refusal names."""
+
 _QUOTES = ('"', "'", "`")
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -39,7 +43,7 @@ _MARKED: Mapping[str, Callable[[LedgerState], Any]] = {
     "measured": lambda ledger: ledger.candidates[ledger.counted],
     "pending": lambda ledger: [*(pending.candidate for pending in ledger.pending.values()), *ledger.reserved],
     "reserved": lambda ledger: list(ledger.reserved),
-    "available": lambda ledger: [number for number in range(ledger.rows) if number not in ledger.unavailable],
+    "available": lambda ledger: np.delete(np.arange(ledger.rows), list(ledger.unavailable)),
 }
 
 
@@ -55,10 +59,42 @@ class FilteredTable:
     def meeting(self, conditions: Sequence[str], pointer: str | None = None) -> BoolArray:
         """(A,) which candidates meet all of the conditions; `pointer` is where the request lists them."""
         meets = np.ones(len(self.candidates), dtype=bool)
+        for meeting_one in self._one_by_one(conditions, pointer):
+            meets &= meeting_one
+        return meets
+
+    def why_nothing_meets(self, conditions: Sequence[str]) -> str:
+        """Which condition to change, for conditions that no candidate meets together."""
+        alone = list(self._one_by_one(conditions, None))
+        names = [f"condition {number}" if len(alone) > 1 else "this condition" for number in range(1, len(alone) + 1)]
+        for condition, name, met in zip(conditions, names, alone, strict=True):
+            if not met.any():
+                return f"No candidate meets {name}.{self._range_of(condition.strip())}"
+        without = [np.logical_and.reduce([*alone[:i], *alone[i + 1 :]]).sum() for i in range(len(alone))]
+        best = int(np.argmax(without))
+        few = "is" if without[best] == 1 else "are"
+        return "No candidate meets these conditions together." + (
+            f" Without {names[best]} there {few} {without[best]:,}." if without[best] else ""
+        )
+
+    def _one_by_one(self, conditions: Sequence[str], pointer: str | None) -> Iterator[BoolArray]:
         for position, condition in enumerate(conditions):
             check_deadline()
-            meets &= self._meets(condition.strip(), None if pointer is None else f"{pointer}/{position}")
-        return meets
+            yield self._meets(condition.strip(), None if pointer is None else f"{pointer}/{position}")
+
+    def _range_of(self, condition: str) -> str:
+        """What the column of a condition holds instead."""
+        column = _Condition(self, condition, None).column()
+        if column is None or column.role == "key":
+            return ""
+        if column.kind == "number":
+            numbers = self.candidates.column(column)
+            known = numbers[~np.isnan(numbers)]
+            return f" {column.name} goes from {known.min():g} to {known.max():g}." if len(known) else ""
+        if column.kind != "text" or column.role != "feature":
+            return ""
+        more = ", …" if len(column.levels) > MOST_LISTED else ""
+        return f" {column.name} is one of: {', '.join(column.levels[:MOST_LISTED])}{more}."
 
     def _meets(self, condition: str, pointer: str | None) -> BoolArray:
         words = condition.casefold().split()
@@ -83,6 +119,15 @@ class _Condition:
             if match is not None and self._find(match["column"]) is not None:
                 return read(match)
         return self._compared()
+
+    def column(self) -> Column | None:
+        """The column that the condition is about."""
+        matches = (pattern.fullmatch(self.text) for pattern in (_MISSING, _LIST, _BETWEEN))
+        names = [*(match["column"] for match in matches if match), *self._left_sides()]
+        return next((column for name in names if (column := self._find(name)) is not None), None)
+
+    def _left_sides(self) -> list[str]:
+        return [self.text[: sign.start()] for sign in _SIGN.finditer(self.text)]
 
     def _missing(self, match: re.Match[str]) -> BoolArray:
         missing = self._is_missing(self._column(match["column"]))
@@ -162,8 +207,14 @@ class _Condition:
     def _column(self, name: str) -> Column:
         column = self._find(name)
         if column is None:
-            raise self._refusal("`where` names no feature or attribute of this study.")
+            raise self._refusal(self._unknown(_unquoted(name.strip())))
         return column
+
+    def _unknown(self, name: str) -> str:
+        known = [column.name for column in self.table.columns if column.role != "key"]
+        close = get_close_matches(name, known, n=1)
+        hint = f"Did you mean `{close[0]}`?" if close else f"There are: {', '.join(known[:MOST_LISTED])}."
+        return f"The study has no feature or attribute of this name. {hint}"
 
     def _find(self, name: str) -> Column | None:
         """The column of that name; without regard to case if there is none."""

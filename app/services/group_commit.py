@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 from app.domain.errors import Overloaded
 from app.failpoints import reach
 from app.storage import studies
-from app.storage.database import Attempt, Database, attempt
+from app.storage.database import Attempt, Database, attempt, remember_locked_studies
 
 T = TypeVar("T")
 
@@ -73,6 +73,12 @@ class GroupCommit:
                 self._threads.submit(self._commit_next, name)
         return await answer
 
+    @property
+    def line(self) -> int:
+        """How many writes wait."""
+        with self._lock:
+            return sum(map(len, self._lines.values()))
+
     def close(self) -> None:
         """Finish what waits."""
         self._threads.shutdown(wait=True)
@@ -96,16 +102,22 @@ class GroupCommit:
         attempts: list[Attempt] = []
         try:
             with self._database.write() as connection:
+                remember_locked_studies(connection)
                 if name != EVERY_STUDY:  # before any Idempotency-Key, or two processes could wait for each other
-                    studies.lock_ledger(connection, name)
+                    studies.lock(connection, name)
                 for waiting in group:
-                    attempts.append(attempt(connection, waiting.run))
+                    attempts.append(_attempt(connection, waiting, alone=len(group) == 1))
                     reach("grouped")
         except Exception as error:
             unknown = Attempt(error=error)
             attempts = [made if made.error else unknown for made in attempts]
             return attempts + [unknown] * (len(group) - len(attempts))
         return attempts
+
+
+def _attempt(connection: Connection, waiting: WaitingWrite, *, alone: bool) -> Attempt:
+    """A write that is alone in its transaction needs no savepoint: if it fails, the transaction does."""
+    return Attempt(waiting.run(connection)) if alone else attempt(connection, waiting.run)
 
 
 def _answer(group: Sequence[WaitingWrite], attempts: Sequence[Attempt]) -> None:

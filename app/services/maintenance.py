@@ -1,18 +1,22 @@
-"""What a server does apart from requests: it checks whether it is ready, and tidies up when it starts.
+"""What a server does apart from requests: it checks whether it is ready, and tidies up.
 
 Tidying never touches what the ledger names, and may run in several processes at the same time.
 """
 
 import shutil
+from datetime import timedelta
 from pathlib import Path
+from time import monotonic
 
 import structlog
 
-from app.domain.clock import ago, now
+from app.domain import backtests as domain
+from app.domain.clock import ago, now, read_clock, stamp
 from app.domain.errors import Unavailable
 from app.domain.heads import HeadCheck, HeadState
-from app.storage import answers, heads, remembered_heads, sweeping
+from app.storage import answers, backtests, blobs, heads, remembered_heads, sweeping
 from app.storage.database import Database
+from app.storage.mapped_arrays import MappedArrays
 from app.storage.schema import is_current
 
 SHOWN = 5  # losses in a message; the log has them all
@@ -63,14 +67,43 @@ def _keep_evidence(database: Database, heads_file: Path, *, moved: bool) -> Path
     return folder
 
 
-def drop_old_answers(database: Database, days: int) -> int:
-    """Drop stored answers that are older; how many there were."""
-    oldest = ago(days=days)
+def drop_old_answers(database: Database, oldest: str) -> int:
+    """Drop stored answers from before `oldest`; how many there were."""
     with database.read() as connection:
         if not answers.any_older_than(connection, oldest):
             return 0
     with database.write() as connection:
         return answers.drop_older_than(connection, oldest)
+
+
+def drop_old_backtests(database: Database) -> int:
+    """Drop the backtests of lists that have been kept long enough; how many there were."""
+    with database.write() as connection:
+        return backtests.drop_older_than(connection, ago(days=domain.LIST_DAYS))
+
+
+class AnswerExpiry:
+    """Drops stored answers while a server runs, by the earlier of two times: the clock's, and that since the start.
+
+    A clock that is set a month ahead does not forget the Idempotency-Keys of requests that are being retried; nor does
+    one that was a month ahead at the start and has been set right since.
+    """
+
+    def __init__(self, database: Database, days: int) -> None:
+        self._database = database
+        self._days = days
+        self._started = read_clock() - timedelta(seconds=monotonic())
+
+    def run(self) -> int:
+        """Drop what is too old; how many there were."""
+        moment = min(read_clock(), self._started + timedelta(seconds=monotonic()))
+        return drop_old_answers(self._database, stamp(moment - timedelta(days=self._days)))
+
+
+def sweep_array_files(database: Database, folder: Path) -> int:
+    """Delete the files of arrays that the database no longer has; how many there were."""
+    with database.read() as connection:
+        return MappedArrays(folder).keep_only(blobs.all_digests(connection))
 
 
 def sweep_blobs(database: Database) -> int:

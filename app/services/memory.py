@@ -1,8 +1,8 @@
 """The memory of requests in progress: what they will take is reserved before they take it.
 
 A request says how much it will need, by the bytes that arrived or the cells that were asked for. If others hold too
-much already, it is refused and can be sent again. A request that needs more than there is at all runs alone: how large
-it may be is decided by the limits of its kind, such as the cells of a list.
+much already, it is refused and can be sent again. A request that needs more than there is at all is the only large one
+while it runs: how large it may be is decided by the limits of its kind, such as the cells of a list.
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,11 @@ from threading import Lock
 
 from app.domain.errors import Overloaded
 
+PER_MAPPED_BYTE = 1  # its rows are hashed to find repeats; the file itself is mapped
 PER_TABLE_BYTE = 10  # a table is held as text, as columns and as arrays
 PER_SPREADSHEET_BYTE = 40  # its file is compressed
-PER_ARCHIVE_BYTE = 10
+PER_LEDGER_BYTE = 4  # of an archive, unpacked: its entries are held as text
+PER_ARRAY_BYTE = 3  # of an archive, unpacked: as arrays and as texts, and packed again to be compared
 SMALL = 1 / 16  # of the budget: such requests can use all of it
 LARGE_SHARE = 3 / 4  # that larger requests can use, so that they never keep the small ones out
 PER_CELL = 400  # of a page: the value, its shape and its JSON
@@ -27,6 +29,10 @@ class MemoryBudget:
         self._reserved = 0
         self._lock = Lock()
 
+    @property
+    def reserved(self) -> int:
+        return self._reserved
+
     @contextmanager
     def reserve(self, size: int) -> Iterator[None]:
         """Hold so many bytes for as long as the block lasts, or refuse the request."""
@@ -34,9 +40,10 @@ class MemoryBudget:
         with self._lock:
             if self._reserved and self._reserved + size > most:
                 raise Overloaded("Other requests take the memory that this one needs. Try again.", retry_after=2)
-            self._reserved += size
+            held = min(size, int(most))  # an upload of minutes must not keep the small ones out
+            self._reserved += held
         try:
             yield
         finally:
             with self._lock:
-                self._reserved -= size
+                self._reserved -= held

@@ -1,19 +1,24 @@
 """What use cases and workflows work with: built once by `main` and passed down."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.compute.channel import WorkerSettings
 from app.compute.ledger_states import LedgerStates
-from app.compute.local import Compute, Jobs, LocalCompute
+from app.compute.local import Compute, Jobs, LocalCompute, prepare_algebra
 from app.compute.models import Models
+from app.compute.recent_predictions import RecentPredictions
 from app.compute.simulations import Simulations
+from app.compute.supervision import SupervisedWorker
 from app.compute.workers import WorkerCompute
+from app.services.drawing import StructureDrawer
 from app.services.group_commit import GroupCommit
 from app.services.memory import MemoryBudget
+from app.services.recent_results import RecentResults
 from app.services.signing import Signer, open_signer
 from app.settings import Settings
 from app.storage.array_cache import ArrayCache
 from app.storage.database import Database, open_database
+from app.storage.mapped_arrays import MappedArrays
 from app.storage.schema import newest
 
 MOST_WAITING_BACKTESTS = 50
@@ -28,6 +33,7 @@ class Resources:
     ledger_states: LedgerStates
     models: Models  # of this process, if it computes itself
     compute: Compute
+    predictions: RecentPredictions
     jobs: Jobs  # asks
     memory: MemoryBudget  # of requests in progress
     signer: Signer
@@ -35,6 +41,8 @@ class Resources:
     commits: GroupCommit  # of reports
     backtests: Jobs  # they wait for a child process
     simulations: Simulations
+    recent_results: RecentResults = field(default_factory=RecentResults)
+    structures: StructureDrawer = field(default_factory=StructureDrawer)
 
     def close(self) -> None:
         """Finish what runs, then close the database."""
@@ -44,6 +52,7 @@ class Resources:
         self.simulations.close()
         self.backtests.close()
         self.compute.close()
+        self.structures.close()
         self.database.dispose()
 
 
@@ -52,7 +61,8 @@ def open_resources(settings: Settings) -> Resources:
     database = open_database(settings.database_address, settings.database_connections, settings.heads_file, newest())
     if database.file is not None:
         database.file.share()
-    arrays = ArrayCache(settings.cache_bytes)
+    folder = settings.array_folder
+    arrays = ArrayCache(settings.cache_bytes, MappedArrays(folder) if folder else None)
     states = LedgerStates(database)
     models = Models(database, arrays, states, settings.model_bytes)
     return Resources(
@@ -62,6 +72,7 @@ def open_resources(settings: Settings) -> Resources:
         ledger_states=states,
         models=models,
         compute=_compute(settings, database, models),
+        predictions=RecentPredictions(settings.cache_bytes),
         jobs=Jobs(settings.engine_threads * max(1, settings.compute_workers or 0), settings.engine_queue),
         memory=MemoryBudget(settings.work_bytes),
         signer=open_signer(settings.signing_key_file),
@@ -73,9 +84,10 @@ def open_resources(settings: Settings) -> Resources:
 
 
 def _compute(settings: Settings, database: Database, models: Models) -> Compute:
-    """In worker processes, if there are to be any; else on the threads of this process."""
-    if not settings.compute_workers:
-        return LocalCompute(models, settings.engine_seconds)
+    """On a Ray cluster or in worker processes, if there are to be any; else on the threads of this process."""
+    if not settings.compute_workers and settings.compute == "processes":
+        prepare_algebra()
+        return LocalCompute(models, settings.engine_seconds, settings.sweep_threads)
     worker = WorkerSettings(
         database=settings.database_address,
         cache_bytes=settings.cache_bytes,
@@ -84,5 +96,13 @@ def _compute(settings: Settings, database: Database, models: Models) -> Compute:
         threads=settings.engine_threads,
         log_format=settings.log_format,
         log_level=settings.log_level,
+        sweep_threads=settings.sweep_threads,
+        array_folder=settings.array_folder,
+        spread_candidates=settings.spread_candidates,
     )
-    return WorkerCompute(database, worker, settings.compute_workers)
+    workers = settings.compute_workers or 1
+    if settings.compute == "processes":
+        return WorkerCompute(database, [SupervisedWorker(worker) for _ in range(workers)])
+    from app.compute.on_ray.compute import RayCompute  # noqa: PLC0415  (an extra)
+
+    return RayCompute(database, worker, workers, settings.ray_address)

@@ -5,22 +5,31 @@ sign. docs/decisions/0019-imported-is-marked.md says more.
 """
 
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 KEY_BYTES = 32
+_KEY = re.compile(rf"[0-9a-fA-F]{{{2 * KEY_BYTES}}}")
 
 
 @dataclass(frozen=True)
 class Signer:
-    """Signs in the name of this server."""
+    """Signs in the name of this server. The library for it, 6 MB, is loaded when something is signed or checked."""
 
-    private_key: Ed25519PrivateKey
+    secret: bytes = field(repr=False)
+
+    @property
+    def private_key(self) -> "Ed25519PrivateKey":
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+
+        return Ed25519PrivateKey.from_private_bytes(self.secret)
 
     @property
     def public_key(self) -> str:
@@ -42,6 +51,9 @@ def server_id(public_key: str) -> str:
 
 def is_signed(message: bytes, public_key: str, signature: str) -> bool:
     """Whether the owner of that key signed the message; False for anything that is no key or no signature."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key)).verify(bytes.fromhex(signature), message)
     except (InvalidSignature, ValueError):
@@ -53,10 +65,10 @@ def open_signer(file: Path) -> Signer:
     """The key in that file, made at the first start; processes that start together agree on one."""
     if not file.exists():
         _make(file)
-    try:
-        return Signer(Ed25519PrivateKey.from_private_bytes(bytes.fromhex(file.read_text().strip())))
-    except ValueError:
-        raise RuntimeError(f"{file} does not hold a signing key: 64 hexadecimal digits are expected.") from None
+    text = file.read_text().strip()
+    if not _KEY.fullmatch(text):
+        raise RuntimeError(f"{file} does not hold a signing key: {2 * KEY_BYTES} hexadecimal digits are expected.")
+    return Signer(bytes.fromhex(text))
 
 
 def _make(file: Path) -> None:

@@ -18,7 +18,7 @@ from app.services.group_commit import GroupCommit
 from app.services.use_cases.access import must_be_alive
 from app.storage import answers, studies
 from app.storage.answers import Answer
-from app.storage.database import Database
+from app.storage.database import Database, admitted_keys
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -45,6 +45,11 @@ class ReadTransactions:
             self._admit(connection)
             use_case(connection, self.actor, *args)
 
+    def must_be_admitted(self) -> None:
+        """Refuse a key that was admitted from memory and no longer stands."""
+        with self._reading():
+            pass
+
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         with self.database.read() as connection:
@@ -53,8 +58,10 @@ class ReadTransactions:
 
     def _admit(self, connection: Connection) -> None:
         """Refuse a key that was admitted from memory and has been revoked, or has expired."""
-        if self.actor.remembered:
+        admitted = admitted_keys(connection)
+        if self.actor.remembered and self.actor.key.id not in admitted:
             must_be_alive(connection, self.actor)
+            admitted.add(self.actor.key.id)
 
 
 def read_for_all(

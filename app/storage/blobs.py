@@ -11,7 +11,8 @@ A sweep may run at any moment, in any process. So `store` lists a blob only if a
 import json
 from collections.abc import Collection
 from hashlib import sha256
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 from sqlalchemy import Connection, delete, func, select
@@ -106,6 +107,41 @@ def is_sound(connection: Connection, digest: str) -> bool:
                 return False
             computed.update(content)
     return computed.hexdigest() == digest
+
+
+def all_digests(connection: Connection) -> set[str]:
+    """The digests of all arrays."""
+    return set(connection.execute(select(blobs.c.digest)).scalars())
+
+
+def size_of(connection: Connection, digest: str) -> int:
+    """The bytes of an array."""
+    return int(_find(connection, digest).size)
+
+
+def copy(connection: Connection, digest: str, file: IO[bytes]) -> None:
+    """Write the bytes of an array to a file, a few chunks at a time; `DamagedBlob` unless they match its digest."""
+    header = _find(connection, digest)
+    computed = sha256(f"{header.scope}\n{header.dtype} {header.shape}\n".encode())
+    query = select(blob_chunks.c.content).where(blob_chunks.c.digest == digest).order_by(blob_chunks.c.number)
+    for (content,) in connection.execute(query.execution_options(yield_per=8)):
+        computed.update(content)
+        file.write(content)
+    if computed.hexdigest() != digest:
+        raise DamagedBlob(digest)
+
+
+def open_copy(connection: Connection, digest: str, path: Path) -> Array:
+    """The array in a file that `copy` wrote, mapped and read-only; raises `DamagedBlob` unless it is still the same."""
+    header = _find(connection, digest)
+    try:
+        mapped = np.memmap(path, np.dtype(header.dtype), "r", shape=tuple(json.loads(header.shape)))
+    except ValueError as error:  # it is shorter
+        raise DamagedBlob(digest) from error
+    array = np.asarray(mapped)
+    if path.stat().st_size != array.nbytes or name(array, header.scope) != digest:
+        raise DamagedBlob(digest)
+    return array
 
 
 def _fill(connection: Connection, digest: str, array: Array) -> None:

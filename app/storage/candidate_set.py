@@ -10,11 +10,18 @@ from typing import Literal, TypeVar
 import numpy as np
 from sqlalchemy import Connection, bindparam, select
 
-from app.arrays import Array, FloatArray
+from app.arrays import Array, BoolArray, FloatArray
 from app.domain.candidates import BlockArrays, Candidate, CandidateBlock, CellValue, Column, Expense
 from app.domain.codec import from_plain, read_json
 from app.domain.studies import Study
-from app.storage.array_cache import ArrayCache, find_string, index_strings, unpack_strings
+from app.storage.array_cache import ArrayCache
+from app.storage.packed_strings import (
+    find_string,
+    index_strings,
+    numbers_containing,
+    rows_containing,
+    unpack_strings,
+)
 from app.storage.prepared import Prepared
 from app.storage.tables import candidate_blocks, unavailable_candidates
 
@@ -49,6 +56,12 @@ def known_blocks(connection: Connection, arrays: ArrayCache, study: Study) -> tu
     if known is None or known[0] != study.version:
         known = arrays.blocks[study.id] = study.version, blocks(connection, study)
     return known[1]
+
+
+def read_fingerprints(connection: Connection, arrays: ArrayCache, study: Study) -> dict[str, Array]:
+    """The counts of all molecules that the study has, by column."""
+    *_, last = known_blocks(connection, arrays, study)
+    return {name: arrays.load(connection, digest) for name, digest in last.arrays.fingerprints.items()}
 
 
 @lru_cache(maxsize=256)  # every request of a study reads the same text
@@ -118,6 +131,10 @@ class CandidateSet:
 
     def keys(self, numbers: Sequence[int] | Array) -> list[str]:
         return self._gather(numbers, self._keys_in)
+
+    def with_key_part(self, part: str) -> BoolArray:
+        """(candidates,) whose key contains a text, whatever the case of its letters."""
+        return np.concatenate([np.zeros(0, dtype=bool), *(self._with_key_part(block, part) for block in self._blocks)])
 
     def read(self, numbers: Sequence[int] | Array) -> list[Candidate]:
         """Some candidates, whole."""
@@ -196,6 +213,12 @@ class CandidateSet:
         if stored is None:
             return [str(block.first + int(row) + 1) for row in local]
         return [str(key) for key in unpack_strings(self._load(stored.ends), self._load(stored.content), local)]
+
+    def _with_key_part(self, block: CandidateBlock, part: str) -> BoolArray:
+        stored = block.arrays.keys
+        if stored is None:
+            return numbers_containing(block.first + 1, block.rows, part)
+        return rows_containing(self._load(stored.ends), self._load(stored.content), part)
 
     def _find_in(self, block: CandidateBlock, key: str) -> int | None:
         stored = block.arrays.keys

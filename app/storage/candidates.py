@@ -11,8 +11,8 @@ from app.domain.candidates import AttributeArrays, BlockArrays, CandidateBlock, 
 from app.domain.codec import canonical, to_plain
 from app.domain.studies import Study
 from app.storage import blobs
-from app.storage.array_cache import index_strings, pack_strings
 from app.storage.database import Database
+from app.storage.packed_strings import index_strings, pack_strings
 from app.storage.tables import batches, candidate_blocks, observations, unavailable_candidates
 
 _OF_STUDY = candidate_blocks.c.study_id == bindparam("study")
@@ -63,6 +63,11 @@ def store_arrays(database: Database, contents: BlockContents) -> BlockArrays:
 def name_arrays(contents: BlockContents) -> BlockArrays:
     """As `store_arrays`, but nothing is stored."""
     return contents.named({place: blobs.name(array) for place, array in contents.arrays().items()})
+
+
+def name_attribute(cells: Sequence[CellValue]) -> AttributeArrays:
+    """The digests that the arrays of one attribute have once they are stored."""
+    return AttributeArrays(**{part: blobs.name(array) for part, array in _attribute_arrays(cells).items()})
 
 
 def _attribute_arrays(cells: Sequence[CellValue]) -> dict[str, Array]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from sqlalchemy import Connection, Engine, make_url
+from sqlalchemy import Connection, Engine, QueuePool, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -21,12 +21,32 @@ from app.storage.remembered_heads import RememberedHeads
 from app.storage.writer_turns import WriterTurns
 
 SCHEMA_SECONDS = 1.0
-_NEW_HEADS = "new heads"  # in the `info` of a connection
+# What the `info` of a connection holds of its transaction.
+_NEW_HEADS = "new heads"
+_ADMITTED = "admitted keys"
+_LOCKED = "locked studies"
 
 
 def note_head(connection: Connection, study_id: int, head: Head) -> None:
     """Note a head that is the newest once this transaction is committed."""
     connection.info.get(_NEW_HEADS, {})[study_id] = head
+
+
+def admitted_keys(connection: Connection) -> set[str]:
+    """The keys that were found to stand in this transaction, which writes; each is looked up once."""
+    admitted: set[str] = connection.info.get(_ADMITTED, set())
+    return admitted
+
+
+def locked_studies(connection: Connection) -> dict[str, Any]:
+    """The studies, by name, that this group of writes has locked, as its last event left them."""
+    locked: dict[str, Any] = connection.info.get(_LOCKED, {})
+    return locked
+
+
+def remember_locked_studies(connection: Connection) -> None:
+    """From here to the end of the transaction, a study is locked and read once. It changes by events alone."""
+    connection.info[_LOCKED] = {}
 
 
 @dataclass(frozen=True)
@@ -39,7 +59,7 @@ class Attempt:
 
 def attempt(connection: Connection, part: Callable[[Connection], Any]) -> Attempt:
     """Do a part of a transaction; if it fails, it is undone alone, unless the whole transaction is lost."""
-    heads = dict(connection.info.get(_NEW_HEADS, {}))
+    heads, locked = dict(connection.info.get(_NEW_HEADS, {})), dict(locked_studies(connection))
     run_text(connection, "SAVEPOINT part")
     try:
         with _translated():
@@ -49,7 +69,7 @@ def attempt(connection: Connection, part: Callable[[Connection], Any]) -> Attemp
             run_text(connection, "ROLLBACK TO SAVEPOINT part")
         except SQLAlchemyError:  # some failures end a transaction, or the connection
             raise error from None
-        connection.info[_NEW_HEADS] = heads
+        connection.info.update({_NEW_HEADS: heads, _LOCKED: locked})
         made = Attempt(error=error)
     else:
         made = Attempt(value)
@@ -98,13 +118,15 @@ class Database:
         with _translated(), self.writer.connect() as connection, self.turns.turn() if self.turns else nullcontext():
             transaction = connection.begin()
             self._must_be_ours(connection)
-            connection.info[_NEW_HEADS] = {}  # those of an earlier transaction are not ours
+            connection.info.update({_NEW_HEADS: {}, _ADMITTED: set()})
             try:
                 yield connection
+                heads = connection.info[_NEW_HEADS]
             except BaseException:
                 _roll_back(connection)
                 raise
-            heads = connection.info[_NEW_HEADS]
+            finally:
+                _forget(connection)
             reach("before-commit")
             try:
                 transaction.commit()
@@ -112,9 +134,16 @@ class Database:
                 connection.invalidate()
                 raise _meaning(error, committing=True) from error
             self._must_be_in_place(connection)
+            if self.file is not None:
+                self.file.note_heads(heads)
             if self.remembered is not None and heads:
                 self.remembered.remember(heads)
             reach("committed")
+
+    @property
+    def pools(self) -> set[QueuePool]:
+        """The connections: PostgreSQL has one pool for reading and writing."""
+        return {engine.pool for engine in (self.reader, self.writer) if isinstance(engine.pool, QueuePool)}
 
     def must_be_in_place(self) -> None:
         """Raise if the file of the database is no longer the one that was opened."""
@@ -162,7 +191,8 @@ def open_database(
     url = make_url(address)
     remembered = RememberedHeads(heads_file) if heads_file else None
     if url.get_backend_name() == "sqlite":
-        file = DatabaseFile(Path(url.database or ""))
+        first_heads = remembered.every if remembered else dict[int, Head]
+        file = DatabaseFile(Path(url.database or ""), dialects.sqlite_driver(), first_heads)
         engines = dialects.sqlite_engines(url, connections, file.must_be_in_place)
         turns = WriterTurns(file.file, dialects.BUSY_MILLISECONDS / 1000)
         return Database(*engines, remembered, file, ExpectedSchema(schema, 0) if schema else None, turns)
@@ -175,6 +205,13 @@ def open_database(
         database.dispose()
         raise
     return database
+
+
+def _forget(connection: Connection) -> None:
+    """What was noted of a transaction must not reach the next one of this connection, which may only read."""
+    if not connection.invalidated:  # its notes went with it
+        for note in (_NEW_HEADS, _ADMITTED, _LOCKED):
+            connection.info.pop(note, None)
 
 
 def _roll_back(connection: Connection) -> None:
@@ -207,7 +244,7 @@ _FAILURES: tuple[tuple[type[Unavailable], tuple[str, ...], tuple[str, ...]], ...
 )
 _UNREACHABLE: tuple[tuple[str, ...], tuple[str, ...]] = (
     ("08", "53", "57P", "58"),
-    ("unable to open database", "disk i/o error"),
+    ("unable to open database", "disk i/o error", "readonly database"),
 )
 
 

@@ -103,7 +103,7 @@ class Recomputed:
                 raise UnreadableEvent("The ledger does not begin with the creation of the study.")
             created_at = _created_at(self._stored.created_at, entry.recorded_at)
             study_rows.create(self._scratch, self._stored.name, event.configuration, created_at)
-            self._scratch.execute(update(studies).values(id=self._stored.id))
+            self._scratch.execute(update(studies).values(id=self._stored.id, sealed_as=self._stored.sealed_as))
             self._study = study_rows.find(self._scratch, self._stored.name)
         return ledger.move(self._scratch, self._study, entry, event)  # type: ignore[arg-type]
 

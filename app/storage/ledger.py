@@ -9,13 +9,13 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 from app.deadline import check_deadline
 from app.domain.access import Actor
 from app.domain.clock import now
-from app.domain.events import ObservationsReported, StudyEvent
+from app.domain.events import ObservationsReported, ObservationsReportedAgain, StudyEvent
 from app.domain.heads import Head
 from app.domain.ledger import FORMAT, RENAMING, EarlierName, LedgerEntry, earlier_names, encode, seal
 from app.domain.studies import Study
 from app.failpoints import reach
 from app.storage import projections
-from app.storage.database import note_head
+from app.storage.database import locked_studies, note_head
 from app.storage.prepared import Prepared
 from app.storage.tables import events, studies
 
@@ -41,7 +41,7 @@ def append(connection: Connection, study: Study, actor: Actor, event: StudyEvent
         "request_id": actor.request_id,
         "previous": study.head,
     }
-    return add(connection, study, LedgerEntry(**fields, hash=seal(study.name, fields)), event)
+    return add(connection, study, LedgerEntry(**fields, hash=seal(study.ledger_name, fields)), event)
 
 
 def add(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
@@ -49,7 +49,8 @@ def add(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEv
     _ADD.run(connection, {"study_id": study.id, **vars(entry)})
     reach("appended")
     changed = move(connection, study, entry, event)
-    note_head(connection, study.id, Head(study.name, entry.seq, entry.hash))
+    note_head(connection, study.id, Head(study.ledger_name, entry.seq, entry.hash))
+    locked_studies(connection)[study.name] = changed
     reach("projected")
     return changed
 
@@ -62,9 +63,16 @@ def move(connection: Connection, study: Study, entry: LedgerEntry, event: StudyE
 
 def has_digest(connection: Connection, study_id: int, digest: str) -> bool:
     """Whether a body with this digest was reported before. It looks at every report, so it is asked for rarely."""
-    reported = (events.c.study_id == study_id) & (events.c.type == ObservationsReported.type)
+    types = (ObservationsReported.type, ObservationsReportedAgain.type)
+    reported = (events.c.study_id == study_id) & events.c.type.in_(types)
     named = events.c.payload.contains(f'"digest":"{digest}"', autoescape=True)
     return connection.execute(select(events.c.seq).where(reported, named).limit(1)).first() is not None
+
+
+def event_at(connection: Connection, study_id: int, seq: int) -> StudyEvent:
+    """The event with this number."""
+    [entry] = read(connection, study_id, after=seq - 1, until=seq)
+    return entry.event()
 
 
 def last_seq(connection: Connection, study_id: int) -> int:

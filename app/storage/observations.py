@@ -8,8 +8,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, insert, select, update
 
 from app.domain.batches import SuggestionId
-from app.domain.codec import canonical, from_plain, read_json, to_plain
-from app.domain.observations import Measured, Observation, ObservationKind, Outcome
+from app.domain.codec import from_plain, read_json
+from app.domain.ledger import LedgerEntry
+from app.domain.observations import Measured, Observation, ObservationKind, Outcome, ReportedObservation
+from app.domain.report_text import outcome_text
 from app.domain.studies import Study
 from app.storage.dialects import in_parts
 from app.storage.prepared import Prepared
@@ -74,6 +76,40 @@ _LATEST = Prepared(
 
 def add(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
     _ADD.run_many(connection, [_row(study, observation) for observation in new])
+
+
+def add_reported(
+    connection: Connection, study: Study, entry: LedgerEntry, reported: Sequence[ReportedObservation]
+) -> None:
+    """The first version of each; straight into rows, because a call may report a hundred thousand."""
+    shared = {
+        "study_id": study.id,
+        "version": 1,
+        "current": True,
+        "kind": ObservationKind.RECORDED,
+        "actor": entry.actor,
+        "recorded_at": entry.recorded_at,
+        "seq": entry.seq,
+        "reason": None,
+    }
+    _ADD.run_many(connection, [{**shared, **_own_columns(report)} for report in reported])
+
+
+def _own_columns(reported: ReportedObservation) -> dict[str, Any]:
+    """What differs between the results of one event."""
+    batch, rank = reported.suggestion or (None, None)
+    return {
+        "number": reported.observation,
+        "candidate": reported.candidate,
+        "batch": batch,
+        "rank": rank,
+        "replicate": reported.replicate,
+        "values": outcome_text(reported.values),
+        "ref": reported.ref,
+        "measured_at": reported.measured_at,
+        "measured_by": reported.measured_by,
+        "note": reported.note,
+    }
 
 
 def supersede(connection: Connection, study: Study, version: Observation) -> None:
@@ -163,14 +199,12 @@ def _is(study: Study, number: int) -> ColumnElement[bool]:
 
 
 def _row(study: Study, observation: Observation) -> dict[str, Any]:
-    batch, rank = observation.suggestion or (None, None)
-    row = {name: value for name, value in vars(observation).items() if name != "suggestion"}
-    return row | {
-        "study_id": study.id,
-        "batch": batch,
-        "rank": rank,
-        "values": canonical(to_plain(observation.values)),
-    }
+    row = vars(observation).copy()
+    suggestion = row.pop("suggestion")
+    row["batch"], row["rank"] = suggestion or (None, None)
+    row["study_id"] = study.id
+    row["values"] = outcome_text(observation.values)
+    return row
 
 
 def _observation(row: Mapping[Any, Any]) -> Observation:

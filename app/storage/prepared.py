@@ -61,7 +61,8 @@ class Prepared:
         if len(rows) == 1:
             _execute(connection, text, {**constants, **rows[0]}).close()
         else:
-            _execute(connection, text, [{**constants, **row} for row in rows], many=True).close()
+            values = [{**constants, **row} for row in rows] if constants else rows
+            _execute(connection, text, values, many=True).close()
 
     def _compile(self, connection: Connection, parameters: Parameters) -> tuple[str, Parameters]:
         """The text in this dialect, and the values that the statement itself holds."""

@@ -6,6 +6,7 @@ well, and gives the same rows.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from operator import attrgetter
 from typing import assert_never
 
 from sqlalchemy import Connection
@@ -28,19 +29,21 @@ from app.domain.events import (
     ObservationCorrected,
     ObservationRetracted,
     ObservationsReported,
-    ReportedObservation,
+    ObservationsReportedAgain,
     ReservationsReleased,
     ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
+    StudyErased,
     StudyEvent,
     StudyForked,
     StudyImported,
+    StudyRestored,
     SuggestionSwapped,
 )
 from app.domain.ledger import LedgerEntry
-from app.domain.observations import Measured, Observation, ObservationKind
+from app.domain.observations import Measured, Observation, ObservationKind, ReportedObservation
 from app.domain.reservations import Reservation, without
 from app.domain.studies import UNKNOWN_SERVER, Import, Study, StudyState
 from app.storage import batches, candidates, observations, studies
@@ -48,7 +51,8 @@ from app.storage import batches, candidates, observations, studies
 _OfACandidate = CandidateReference | DraftSuggestion | ReportedObservation | FailedMeasurement | AbandonedMeasurement
 
 # What an observation takes over from its report as it is: candidate, values, suggestion, note and so on.
-_AS_REPORTED = {field.name for field in fields(Observation)} & {field.name for field in fields(ReportedObservation)}
+_AS_REPORTED = sorted({f.name for f in fields(Observation)} & {f.name for f in fields(ReportedObservation)})
+_as_reported = attrgetter(*_AS_REPORTED)
 
 
 def apply(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
@@ -76,6 +80,10 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
             pass  # the other study says where it comes from; models read what was borrowed in the ledger
         case StudyChanged():
             return replace(study, state=event.state, configuration=event.configuration)
+        case StudyRestored():
+            return replace(study, state=event.state)
+        case StudyErased():
+            pass  # what it was about is erased by `erasing`
         case StudyDeleted():
             return replace(study, state=StudyState.DELETED)
         case AccessGranted():
@@ -100,6 +108,9 @@ def _change(connection: Connection, study: Study, entry: LedgerEntry, event: Stu
             _swap(connection, study, event)
         case ObservationsReported():
             _add_observations(connection, study, entry, event)
+            return _resolved(study, event.observations)
+        case ObservationsReportedAgain():
+            _report_again(connection, study, entry, event)
             return _resolved(study, event.observations)
         case ObservationCorrected():
             _supersede(connection, study, entry, event, ObservationKind.RECORDED, event.values)
@@ -172,7 +183,7 @@ def _swap(connection: Connection, study: Study, event: SuggestionSwapped) -> Non
 
 
 def _add_observations(connection: Connection, study: Study, entry: LedgerEntry, event: ObservationsReported) -> None:
-    observations.add(connection, study, [_first_version(entry, reported) for reported in event.observations])
+    observations.add_reported(connection, study, entry, event.observations)
     completed = observations.completed(connection, study, set(_suggestions(event.observations)))
     batches.resolve(connection, study, completed, SuggestionState.OBSERVED)
 
@@ -186,8 +197,18 @@ def _first_version(entry: LedgerEntry, reported: ReportedObservation) -> Observa
         actor=entry.actor,
         recorded_at=entry.recorded_at,
         seq=entry.seq,
-        **{name: getattr(reported, name) for name in _AS_REPORTED},
+        **dict(zip(_AS_REPORTED, _as_reported(reported), strict=True)),
     )
+
+
+def _report_again(connection: Connection, study: Study, entry: LedgerEntry, event: ObservationsReportedAgain) -> None:
+    for reported in event.observations:
+        old = observations.versions(connection, study, reported.observation)[-1]
+        first = _first_version(entry, reported)
+        new = replace(first, version=old.version + 1, reason=entry.reason, ref=old.ref)
+        observations.supersede(connection, study, new)
+    completed = observations.completed(connection, study, set(_suggestions(event.observations)))
+    batches.resolve(connection, study, completed, SuggestionState.OBSERVED)
 
 
 def _supersede(

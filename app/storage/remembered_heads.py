@@ -48,6 +48,10 @@ class RememberedHeads:
         except OSError:
             structlog.get_logger().exception("the newest heads could not be remembered", file=str(self.file))
 
+    def every(self) -> dict[int, Head]:
+        """The heads in the file, by the id of the study."""
+        return dict(_numbered(self.file))
+
     def close(self) -> None:
         self._closed = True
         self._unsynced.set()
@@ -82,12 +86,17 @@ class RememberedHeads:
 
 def read(file: Path) -> list[Head]:
     """The heads in a file; records that are torn or damaged are left out."""
-    try:
+    return [head for _, head in _numbered(file)]
+
+
+def _numbered(file: Path) -> Iterator[tuple[int, Head]]:
+    """Each head after the id of its study."""
+    with suppress(FileNotFoundError):
         content = file.read_bytes()
-    except FileNotFoundError:
-        return []
-    records = (_head(content[place : place + RECORD]) for place in range(0, len(content), RECORD))
-    return [head for head in records if head is not None]
+        for study_id, place in enumerate(range(0, len(content), RECORD)):
+            head = _head(content[place : place + RECORD])
+            if head is not None:
+                yield study_id, head
 
 
 def _record(head: Head) -> bytes:

@@ -1,5 +1,6 @@
 """Versions of the schema: bring a database to the newest one, or tell that it is not."""
 
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from sqlalchemy import Connection, inspect
 
 import app
 from app.storage.database import Database
+from app.storage.database_file import unused
 from app.storage.dialects import Lock, hold
 
 if TYPE_CHECKING:
@@ -38,6 +40,21 @@ def migrate(database: Database) -> None:
     with database.write() as connection:
         hold(connection, Lock.MIGRATION)
         command.upgrade(alembic_config(connection), "head")
+
+
+def downgrade(database: Database, revision: str) -> None:
+    """Go back to an older schema in one transaction; no server may use the database."""
+    with database.read() as connection:
+        _refuse_newer(connection)
+        found = _revision(connection)
+    if found is None or revision not in _known() or revision > found:
+        older = ", ".join(sorted(known for known in _known() if found is not None and known <= found))
+        raise RuntimeError(f"The database has schema {found}. It can go back to one of: {older or 'none'}.")
+    from alembic import command  # noqa: PLC0415
+
+    with unused(database.file.file) if database.file else nullcontext(), database.write() as connection:
+        hold(connection, Lock.MIGRATION)
+        command.downgrade(alembic_config(connection), revision)
 
 
 def is_current(connection: Connection) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, String, bindparam, cast, delete, func, select, update
 
 from app.domain.candidates import Column
 from app.domain.clock import now
@@ -14,6 +14,7 @@ from app.domain.errors import DamagedStudy
 from app.domain.ledger import GENESIS
 from app.domain.reservations import Reservation
 from app.domain.studies import Configuration, Import, Study, StudyState
+from app.storage.database import locked_studies
 from app.storage.dialects import in_parts, insert_if_absent
 from app.storage.prepared import Prepared
 from app.storage.tables import api_keys, grants, studies
@@ -29,6 +30,7 @@ def create(
     connection: Connection, name: str, configuration: Configuration, created_at: str | None = None
 ) -> Study | None:
     """A new study, locked by this transaction; None if the name is taken."""
+    _step_aside(connection, name)
     settings = canonical(to_plain(configuration))
     row = {
         "name": name,
@@ -59,12 +61,37 @@ def names(connection: Connection) -> list[str]:
 
 def heads(connection: Connection) -> list[tuple[str, int, str]]:
     """Name, seq and head of every study, the deleted ones as well, in the order of creation."""
-    query = select(studies.c.name, studies.c.seq, studies.c.head).order_by(studies.c.id)
-    return [tuple(row) for row in connection.execute(query)]
+    sealed_as = func.coalesce(studies.c.sealed_as, studies.c.name)
+    query = select(sealed_as, studies.c.seq, studies.c.head).order_by(studies.c.id)
+    return [(row[0], row[1], row[2]) for row in connection.execute(query)]
 
 
-def id_of(connection: Connection, name: str) -> int | None:
-    return connection.execute(select(studies.c.id).where(studies.c.name == name)).scalar_one_or_none()
+def ids_of(connection: Connection, name: str) -> list[int]:
+    """Every study whose ledger has this name: the one that has it now, and deleted ones that had it."""
+    named = (studies.c.name == name) | (studies.c.sealed_as == name)
+    return list(connection.execute(select(studies.c.id).where(named).order_by(studies.c.id.desc())).scalars())
+
+
+def deleted(connection: Connection) -> list[Study]:
+    query = select(studies).where(studies.c.state == StudyState.DELETED).order_by(studies.c.id)
+    return [_study(row) for row in connection.execute(query).mappings()]
+
+
+def take_name_back(connection: Connection, study: Study) -> bool:
+    """Give a deleted study that stepped aside its name again; False if a study that is not deleted has it."""
+    _step_aside(connection, study.ledger_name)
+    if find(connection, study.ledger_name) is not None:
+        return False
+    named = {"name": study.ledger_name, "sealed_as": None}
+    connection.execute(update(studies).where(studies.c.id == study.id).values(**named))
+    return True
+
+
+def _step_aside(connection: Connection, name: str) -> None:
+    """Free the name of a deleted study for another one. No study can be called `~17`."""
+    holder = (studies.c.name == name) & (studies.c.state == StudyState.DELETED)
+    aside = {"sealed_as": studies.c.name, "name": "~" + cast(studies.c.id, String)}
+    connection.execute(update(studies).where(holder).values(**aside))
 
 
 def newest_events(connection: Connection, names: Collection[str]) -> dict[str, int]:
@@ -86,6 +113,11 @@ class LedgerRow:
     seq: int
     head: str
     created_at: str
+    sealed_as: str | None
+
+    @property
+    def ledger_name(self) -> str:
+        return self.sealed_as or self.name
 
 
 def lock_ledger(connection: Connection, name: str) -> LedgerRow | None:
@@ -96,8 +128,12 @@ def lock_ledger(connection: Connection, name: str) -> LedgerRow | None:
 
 def lock(connection: Connection, name: str) -> Study | None:
     """The study, locked until this transaction ends. (On SQLite BEGIN IMMEDIATE locks everything.)"""
-    rows = _LOCK.rows(connection, {"name": name})
-    return _study(rows[0]) if rows else None
+    locked = locked_studies(connection)
+    if name not in locked:
+        rows = _LOCK.rows(connection, {"name": name})
+        locked[name] = _study(rows[0]) if rows else None
+    study: Study | None = locked[name]
+    return study
 
 
 def was_requested_as(connection: Connection, study: Study, configuration: Configuration) -> bool:
@@ -133,6 +169,11 @@ def page(
     if state is not None:
         query = query.where(studies.c.state == state)
     return tuple(_study(row) for row in connection.execute(query.order_by(studies.c.id).limit(limit)).mappings())
+
+
+def count_by_state(connection: Connection) -> dict[str, int]:
+    counted = connection.execute(select(studies.c.state, func.count()).group_by(studies.c.state))
+    return {state.value: 0 for state in StudyState} | {row[0]: row[1] for row in counted}
 
 
 def grant(connection: Connection, key_id: str, study: Study) -> None:

@@ -3,7 +3,7 @@
 Blobs that the ledger names stay, also those of replaced lists and of deleted studies: they are history.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from sqlalchemy import Column, Connection, Exists, delete, exists, select
 
@@ -15,6 +15,7 @@ from app.domain.studies import StudyState
 from app.storage.blobs import CHUNKS_PER_COMMIT
 from app.storage.database import Database
 from app.storage.dialects import Lock, hold
+from app.storage.erasing import ERASED, overwriting
 from app.storage.tables import blob_chunks, blobs, candidate_blocks, events, snapshot_blobs, snapshots, studies
 
 
@@ -40,8 +41,23 @@ def sweep(database: Database, before: str) -> int:
     return len(orphaned | unnamed)
 
 
+def drop(database: Database, digests: Collection[str]) -> None:
+    """Delete those of some blobs that nothing names any more, and overwrite them."""
+    with database.write() as connection:
+        hold(connection, Lock.BLOBS)
+        unnamed = _unnamed(connection, set(digests))
+        for digest in unnamed:
+            connection.execute(delete(blobs).where(blobs.c.digest == digest))
+    for digest in unnamed:
+        _drop_chunks(database, digest)
+
+
 def _unnamed_blobs(connection: Connection, before: str) -> set[str]:
-    unnamed = set(connection.execute(select(blobs.c.digest).where(blobs.c.created_at < before)).scalars())
+    old = set(connection.execute(select(blobs.c.digest).where(blobs.c.created_at < before)).scalars())
+    return _unnamed(connection, old)
+
+
+def _unnamed(connection: Connection, unnamed: set[str]) -> set[str]:
     for named in (_named_by_blocks, _named_by_snapshots, _named_by_ledgers):
         if unnamed:  # reading the ledgers takes long, and is seldom necessary
             unnamed -= set(named(connection))
@@ -60,7 +76,9 @@ def _named_by_snapshots(connection: Connection) -> Iterable[str]:
 
 def _named_by_ledgers(connection: Connection) -> Iterator[str]:
     types = [event.type for event in ARRAY_EVENTS]
-    query = select(events.c.type, events.c.format, events.c.payload, events.c.seq).where(events.c.type.in_(types))
+    query = select(events.c.type, events.c.format, events.c.payload, events.c.seq).where(
+        events.c.type.in_(types), events.c.payload != ERASED
+    )
     for row in connection.execute(query.execution_options(yield_per=100)):
         yield from digests_of(decode(row.type, row.format, row.payload, row.seq))
 
@@ -85,4 +103,5 @@ def _drop_chunks(database: Database, digest: str) -> None:
                 return
             few = select(blob_chunks.c.number).where(of_blob, blob_chunks.c.number >= numbers[-1])
             numbers = list(connection.execute(few.order_by("number").limit(CHUNKS_PER_COMMIT)).scalars())
-            connection.execute(delete(blob_chunks).where(of_blob, blob_chunks.c.number.in_(numbers)))
+            with overwriting(connection):
+                connection.execute(delete(blob_chunks).where(of_blob, blob_chunks.c.number.in_(numbers)))

@@ -49,6 +49,7 @@ studies = Table(
     Column("seq", Integer, nullable=False),
     Column("head", String(64), nullable=False),
     Column("created_at", String(32), nullable=False),
+    Column("sealed_as", String(100)),  # its earlier name, if it was deleted and another study has that name now
     UniqueConstraint("name"),
 )
 
@@ -229,6 +230,28 @@ api_keys = Table(
     Column("created_at", String(32), nullable=False),
     Column("expires_at", String(32)),
     Column("revoked_at", String(32)),
+    Column("last_used_at", String(32)),
+    Column("subject", String(500)),  # the person who signs on elsewhere: issuer and subject
+    Index("uq_api_keys_subject", "subject", unique=True),
+)
+
+# Further secrets of a key, each for a while: the one before a rotation, and those of browsers that signed on elsewhere.
+key_secrets = Table(
+    "key_secrets",
+    metadata,
+    Column("key_id", String(20), ForeignKey("api_keys.id"), primary_key=True),
+    Column("secret_hash", String(64), primary_key=True),
+    Column("expires_at", String(32), nullable=False),
+)
+
+# A ticket opens one event stream, once, within a minute.
+stream_tickets = Table(
+    "stream_tickets",
+    metadata,
+    Column("ticket_hash", String(64), primary_key=True),
+    Column("key_id", String(20), ForeignKey("api_keys.id"), nullable=False),
+    Column("study", String(100), nullable=False),
+    Column("expires_at", String(32), nullable=False),
 )
 
 grants = Table(
@@ -268,6 +291,22 @@ backtests = Table(
     Column("problem", Text),
     Column("created_at", String(32), nullable=False),
     Column("updated_at", String(32), nullable=False),
+)
+
+# Backtests of lists that belong to no study: of the key that sent them, and dropped after a while.
+list_backtests = Table(
+    "list_backtests",
+    metadata,
+    Column("key_id", String(20), ForeignKey("api_keys.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("state", String(20), nullable=False),
+    Column("plan", Text, nullable=False),
+    Column("done", Integer, nullable=False),
+    Column("result", Text),
+    Column("problem", Text),
+    Column("created_at", String(32), nullable=False),
+    Column("updated_at", String(32), nullable=False),
+    Index("ix_list_backtests_created_at", "created_at"),
 )
 
 idempotency = Table(

@@ -8,23 +8,26 @@ from itertools import product
 from pathlib import Path
 
 from rich.progress import track
-from threadpoolctl import threadpool_limits
 
 from benchmarks.datasets import FOLDER
-from benchmarks.labs.contestants import CONTESTANTS, OURS, contestants, installed
-from benchmarks.labs.page import write
+from benchmarks.labs.calibration import RESULTS as MOMENTS
+from benchmarks.labs.calibration import TABLES
+from benchmarks.labs.contestants import CONTESTANTS, LIBRARY, UNSAID, contestants, installed
+from benchmarks.labs.moments import Moment
+from benchmarks.labs.page import BATCHES, ONE_AT_A_TIME, write
 from benchmarks.labs.protocol import PROTOCOLS
 from benchmarks.labs.records import Key, Record
 from benchmarks.labs.simulation import simulate
-from benchmarks.labs.summary import FIGURES, against, per_policy, per_table, standings
+from benchmarks.labs.summary import FIGURES, against, experiments, per_policy, per_table, standings
 from benchmarks.labs.tables import LABS, REPLICATED, load
 from benchmarks.lines import append, read
+from benchmarks.one_thread import one_blas_thread
 from benchmarks.pages import DOCS
 from benchmarks.peers.catalogue import CATALOGUE
 from benchmarks.peers.link import PeerError
 
 RESULTS = Path("benchmarks/results")
-COMPARED = ("random", OURS, "BayBE", "BoTorch qLogNEI", "BoTorch qUCB", "Optuna GP")
+COMPARED = ("random", LIBRARY, "BayBE", "BoTorch qLogNEI", "BoTorch qUCB", "Optuna GP")
 QUICK = {"tables": ("agnp", "hpo_svm_letter", "esol_descriptors"), "seeds": "0:2", "out": RESULTS / "labs-quick.jsonl"}
 
 
@@ -34,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.set_defaults(**QUICK, policies=[policy for policy in COMPARED if installed(policy)])
     options = parser.parse_args(arguments)
     if options.command == "run":
-        with threadpool_limits(1):
+        with one_blas_thread():
             run(options)
     records = read(options.out, Record)
     if options.command == "page":
@@ -59,8 +62,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 def show(records: Sequence[Record], options: argparse.Namespace) -> None:
-    """The tables."""
-    print(per_policy(records), against(records, OURS), standings(records, OURS, CATALOGUE), sep="\n\n")
+    """The tables; those of `calibration` too, if it has been run."""
+    for ours in (LIBRARY, UNSAID):
+        if any(record.policy == ours for record in records):
+            print(against(records, ours), standings(records, ours, CATALOGUE), sep="\n\n", end="\n\n")
+    print(per_policy(records), experiments(records, LIBRARY, BATCHES, ONE_AT_A_TIME.T), sep="\n\n")
+    if moments := read(options.calibration, Moment):
+        print("\nWhat auto mode says, and what is true:", *(table(moments) for table in TABLES.values()), sep="\n\n")
     for protocol in dict.fromkeys(record.protocol for record in records):
         own = [record for record in records if record.protocol == protocol]
         print(f"\n{protocol}: {options.figure}\n", per_table(own, options.figure), sep="\n")
@@ -84,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="small tables, two seeds, whoever is installed")
     parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the tables")
     parser.add_argument("--out", type=Path, default=RESULTS / "labs.jsonl", help="records, one line of JSON each")
+    parser.add_argument("--calibration", type=Path, default=MOMENTS, help="records of `calibration`")
     parser.add_argument("--pages", type=Path, default=DOCS, help="folder of the figures and of the page")
     parser.add_argument("--tables", nargs="+", help="default: the labs, or those with replicates if noisy")
     parser.add_argument("--policies", nargs="+", default=COMPARED, choices=CONTESTANTS)

@@ -12,8 +12,9 @@ from benchmarks.peers.catalogue import CATALOGUE, Listed
 from benchmarks.peers.link import Link, python_of
 from benchmarks.peers.policy import Peer
 
-OURS, SAME_START, LIBRARY = "nextbatch", "nextbatch, same start", "auto"
-"""With its own first batch, with the one that the peers get, and without a server (the same choices as the first)."""
+OURS, SAME_START, LIBRARY, UNSAID = "nextbatch", "nextbatch, same start", "auto", "auto, noise unsaid"
+"""With its own first batch, with the one that the peers get, and without a server: the same choices as the first
+without noise, and with noise if nothing is said about it."""
 
 CONTESTANTS = (*POLICIES, OURS, SAME_START, *CATALOGUE)
 

@@ -35,6 +35,10 @@ class Record:
     """The same in seconds of processor time; unknown in records made before it was measured."""
     regrets: tuple[float, ...] = ()
     """Of every measurement, in order."""
+    rounds: float = float("nan")
+    """Batches, the first included; unknown in records made before they were counted."""
+    average: float = float("nan")
+    """Regret of the candidate with the best average of its measurements; unknown in older records."""
 
     @classmethod
     def of(
@@ -44,10 +48,11 @@ class Record:
         seed: int,
         policy: str,
         numbers: IndexArray,
+        values: Sequence[float],
         recommended: int,
         spent: Sequence[tuple[float, float]],
     ) -> Self:
-        """The figures of the candidates measured, in order, and of the seconds of every ask."""
+        """The figures of the candidates measured, in order, of what came out, and of the seconds of every ask."""
         truth = table.truth if table.direction == "maximize" else -table.truth
         regret = truth.max() - truth
         width = np.ptp(truth)
@@ -65,9 +70,19 @@ class Record:
             seconds=float(seconds),
             processor=float(processor),
             regrets=tuple(np.round(regret[numbers] / width, 6).tolist()),
+            rounds=len(spent),
+            average=float(regret[best_average(table, numbers, values)] / width),
         )
 
     @property
     def key(self) -> Key:
         """Which study it was."""
         return self.policy, self.table, self.protocol, self.seed
+
+
+def best_average(table: Table, numbers: IndexArray, values: Sequence[float]) -> int:
+    """The candidate with the best average of its measurements; the smallest number of equals."""
+    sign = 1.0 if table.direction == "maximize" else -1.0
+    sums = np.bincount(numbers, sign * np.asarray(values), minlength=len(table.truth))
+    counts = np.bincount(numbers, minlength=len(table.truth))
+    return int(np.argmax(np.where(counts > 0, sums / np.maximum(counts, 1), -np.inf)))

@@ -26,14 +26,16 @@ def simulate(table: Table, protocol: Protocol, seed: int, name: str, make: MakeP
         picks = policy.ask(Observed.of(A, numbers, values), min(protocol.q, T - len(values)))[: T - len(values)]
         spent.append((time.perf_counter() - begun[0], policy.processor() - begun[1]))
         if len(picks) == 0:
+            spent.pop()
             break
         numbers += picks.tolist()
-        values += [_measure(table, int(pick), protocol, rng) for pick in picks]
+        values += [measure(table, int(pick), protocol, rng) for pick in picks]
     recommended = policy.recommend(Observed.of(A, numbers, values))
-    return Record.of(table, protocol, seed, name, np.array(numbers), recommended, spent)
+    return Record.of(table, protocol, seed, name, np.array(numbers), values, recommended, spent)
 
 
-def _measure(table: Table, number: int, protocol: Protocol, rng: np.random.Generator) -> float:
+def measure(table: Table, number: int, protocol: Protocol, rng: np.random.Generator) -> float:
+    """The candidate's value; with noise, one of its replicates."""
     if protocol.noisy and table.replicates is not None:
         return float(rng.choice(table.replicates[number]))
     return float(table.truth[number])

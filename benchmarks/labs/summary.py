@@ -9,9 +9,12 @@ from app.arrays import FloatArray
 from benchmarks.labs.records import Record
 from benchmarks.pages import markdown
 
-FIGURES = ("simple", "hit", "cumulative", "recommended", "seconds", "processor")
+FIGURES = ("simple", "hit", "cumulative", "recommended", "average", "rounds", "seconds", "processor")
 PAIRED = ("simple", "hit", "cumulative", "recommended")
 STANDING = ("simple", "cumulative", "recommended")
+LEVELS = (0.05, 0.02, 0.01, 0.0)
+"""Regrets that a study may have reached."""
+
 CERTAIN = 1.96
 """Standard errors on either side of a 95 % interval."""
 
@@ -24,7 +27,7 @@ def per_policy(records: Iterable[Record]) -> str:
     for (protocol,), group in _grouped(records, "protocol"):
         for (policy,), part in _grouped(shared(group), "policy"):
             tables = [_means(studies) for _, studies in _grouped(part, "table")]
-            means = (f"{value:.4f}" for value in np.mean(tables, axis=0))
+            means = (_known(value) for value in np.mean(tables, axis=0))
             rows.append((policy, protocol, len(tables), len(part), *means))
     return markdown(header, rows)
 
@@ -59,6 +62,35 @@ def standings(records: Iterable[Record], ours: str, peers: Collection[str]) -> s
             counts = (sum(_above_nobody(pairs, figure) for pairs in tables) for figure in STANDING)
             rows.append((protocol, len(tables), *counts))
     return markdown(header, rows)
+
+
+def experiments(records: Iterable[Record], policy: str, protocols: tuple[str, str], limit: int) -> str:
+    """A Markdown table: how many measurements a policy needs until each of LEVELS in either protocol, on equal tables
+    and seeds, and the second minus the first; studies that do not get there within `limit` count as `limit`."""
+    header = ("batches", "studies", *(f"≤ {level}" for level in LEVELS[:-1]), "best found")
+    own = [record for record in records if record.policy == policy]
+    first, second = (
+        {(one.table, one.seed): _needed(one, limit) for one in own if one.protocol == protocol}
+        for protocol in protocols
+    )
+    both = sorted(first.keys() & second.keys())
+    if not both:
+        return markdown(header, [])
+    before, after = (np.array([part[study] for study in both], dtype=float) for part in (first, second))
+    rows = [
+        (protocol, len(both), *(f"{mean:.1f}" for mean in needed.mean(axis=0)))
+        for protocol, needed in zip(protocols, (before, after), strict=True)
+    ]
+    error = CERTAIN * (after - before).std(axis=0) / np.sqrt(len(both))
+    differences = zip((after - before).mean(axis=0), error, strict=True)
+    rows.append(("second minus first", len(both), *(f"{mean:+.1f} ± {width:.1f}" for mean, width in differences)))
+    return markdown(header, rows)
+
+
+def _needed(record: Record, limit: int) -> list[int]:
+    """Measurements until each of LEVELS is reached; `limit` if it is not reached within so many."""
+    best = np.minimum.accumulate(record.regrets[:limit])
+    return [int(np.argmax(best <= level)) + 1 if best[-1] <= level else limit for level in LEVELS]
 
 
 def speed(records: Iterable[Record], ours: str, peers: Sequence[str]) -> str:
@@ -115,7 +147,12 @@ def _means(records: Sequence[Record]) -> list[float]:
     return [float(np.mean([getattr(record, figure) for record in records])) for figure in FIGURES]
 
 
+def _known(value: float) -> str:
+    """A mean; older records lack some figures."""
+    return f"{value:.4f}" if np.isfinite(value) else "–"
+
+
 def _mean_and_error(values: Sequence[float]) -> str:
-    if not values:
+    if not values or not np.isfinite(values).all():
         return "–"
     return f"{np.mean(values):.4f} ± {np.std(values) / np.sqrt(len(values)):.4f} ({len(values)})"

@@ -30,7 +30,18 @@ OTHERS = ("abalone", "nas_bench_201_cifar10", "nas_bench_macro_cifar10")
 REPLICATED = ("agnp", "crossed_barrel", "nas_bench_macro_cifar10")
 """With single measurements, for simulating noise."""
 
-MINIMISED = frozenset({"agnp", "colors_bob", "colors_n9", "oer_plate_3496", "photo_pce10", "photo_wf3"})
+MINIMISED = frozenset(
+    {
+        "agnp",
+        "colors_bob",
+        "colors_n9",
+        "gpu_convolution",
+        "nas201_latency",
+        "oer_plate_3496",
+        "photo_pce10",
+        "photo_wf3",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)

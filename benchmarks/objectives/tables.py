@@ -23,8 +23,13 @@ TABLES = (
     "lnp3_measured",
     "bicarbonate_electrolyzer",
     "suzuki_virtual_tasks:suzuki_i",
+    "suzuki_virtual_tasks:suzuki_ii",
     "suzuki_virtual_tasks:suzuki_iii",
     "suzuki_virtual_tasks:suzuki_iv",
+    "suzuki_reizman_tasks:suzuki_i",
+    "suzuki_reizman_tasks:suzuki_ii",
+    "suzuki_reizman_tasks:suzuki_iii",
+    "suzuki_reizman_tasks:suzuki_iv",
     "hpo_alexnet_imagenet",
     "gpu_convolution_rtx3090",
 )
@@ -53,6 +58,14 @@ class Table:
         """(n, K): higher is better."""
         signs = [-1.0 if objective.direction is Direction.MINIMIZE else 1.0 for objective in self.objectives]
         return np.asarray(self.values[numbers] * signs)
+
+    def cells(self) -> list[list[float] | list[str]]:
+        """The features of all candidates, column by column."""
+        numbers, texts = iter(self.numbers.T), iter(self.codes.T)
+        return [
+            next(numbers).tolist() if column.kind == "number" else [column.levels[code] for code in next(texts)]
+            for column in self.columns
+        ]
 
     def regret(self, numbers: IndexArray) -> float:
         """The share of the whole front's hypervolume that these candidates do not dominate."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from threadpoolctl import threadpool_limits
 
 from benchmarks import datasets
+from benchmarks.one_thread import one_blas_thread
 from benchmarks.paper import page, records, subset
 from benchmarks.paper.cells import NAS, REGRESSION, REPETITIONS, STAGES, Cell, everything
 from benchmarks.paper.objectives import objective
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     """0 when all is well, 1 when a ratio is out of its bounds, 2 when a set is missing."""
     options = _options().parse_args(arguments)
     try:
-        with threadpool_limits(1):
+        with one_blas_thread():
             return int(COMMANDS[options.command](options) or 0)
     except datasets.MissingSetError as missing:
         print(missing, file=sys.stderr)

@@ -19,7 +19,18 @@ SWEEP = (17.5, 15.0, 12.5, 10.0, 7.5, 5.0)
 STOP_EARLY = ("gp-ucb", "epsilon-greedy")
 """No batches, and a model that grows with every step."""
 WITH_A_KERNEL = tuple(name for name in SYSTEMS if name not in {"evolution", "uniform", *VARIANTS})
-SEARCHERS = ("bbkb", "bbkb-local", "bbkb-exact", "bkb", "gp-bucb", "thompson", "evolution", "uniform")
+SEARCHERS = (
+    "bbkb",
+    "bbkb-local",
+    "bbkb-exact",
+    "bbkb-sharp",
+    "bbkb-local-sharp",
+    "bkb",
+    "gp-bucb",
+    "thompson",
+    "evolution",
+    "uniform",
+)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ COLOURS = {
     "bbkb-wide": "#65a30d",
     "bbkb-letter": "#ca8a04",
     "bbkb-strict": "#a3b18a",
+    "bbkb-sharp": "#1d4ed8",
+    "bbkb-local-sharp": "#60a5fa",
     "gp-bucb": "#c2410c",
     "gp-bucb-global": "#f59e0b",
     "thompson": "#be185d",

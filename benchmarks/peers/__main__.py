@@ -11,13 +11,13 @@ from itertools import product
 from pathlib import Path
 
 from rich.progress import track
-from threadpoolctl import threadpool_limits
 
 from benchmarks.datasets import FOLDER
 from benchmarks.labs.contestants import LIBRARY as AUTO
 from benchmarks.labs.records import Record
 from benchmarks.labs.tables import load
 from benchmarks.lines import append, read
+from benchmarks.one_thread import one_blas_thread
 from benchmarks.pages import DOCS, fill
 from benchmarks.peers.plots import plot_timings
 from benchmarks.peers.summary import regrets, speeds
@@ -32,7 +32,7 @@ TABLES, RESULTS, BATCH = ("abalone", "cadata"), (100, 1000), 10
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.command == "run":
-        with threadpool_limits(1):
+        with one_blas_thread():
             run(options)
     timings = read(options.out, Timing)
     print(speeds(timings))

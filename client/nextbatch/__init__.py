@@ -18,6 +18,7 @@ from ._progress import Progress
 from ._retries import Retries
 from ._settings import Constraint, Objective
 from ._study.reservations import Reservation
+from ._study.webhooks import Delivery, Webhook
 from .answers import (
     BatchDetails,
     Best,
@@ -40,6 +41,7 @@ from .backtests import Backtest
 from .batch import Batch, Suggestion
 from .checks import Difference, HeadCheck, HeadsChecked, Replayed, Verified
 from .client import AsyncClient, Client
+from .diagnostics import Diagnostics
 from .display import Overview, Structure
 from .errors import (
     Conflict,
@@ -56,8 +58,8 @@ from .errors import (
     Unavailable,
     Unreachable,
 )
-from .fronts import Front, FrontPoint
-from .origins import Borrowed, ForkedFrom
+from .fronts import Front, FrontCertificate, FrontPoint
+from .origins import Borrowed, DeletedStudy, ForkedFrom
 from .outlook import Spending
 from .study import Study
 
@@ -78,6 +80,9 @@ __all__ = [
     "Conflict",
     "Constraint",
     "Corrected",
+    "DeletedStudy",
+    "Delivery",
+    "Diagnostics",
     "Difference",
     "Event",
     "Events",
@@ -85,6 +90,7 @@ __all__ = [
     "Forbidden",
     "ForkedFrom",
     "Front",
+    "FrontCertificate",
     "FrontPoint",
     "HeadCheck",
     "HeadsChecked",
@@ -119,4 +125,5 @@ __all__ = [
     "Unreachable",
     "Verdict",
     "Verified",
+    "Webhook",
 ]

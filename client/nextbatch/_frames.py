@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from importlib import import_module
@@ -31,6 +32,13 @@ def frame_csv(frame: Any, key: str | None = None) -> bytes:
     if labelled and key is None and not KEY_COLUMNS & set(frame.columns):
         return str(frame.to_csv(index_label="key")).encode()
     return str(frame.to_csv(index=named)).encode()
+
+
+def frame_rows(frame: Any) -> list[Mapping[str, Any]]:
+    """The rows of a frame as plain values; None where one is missing."""
+    if hasattr(frame, "to_dicts"):
+        return list(frame.to_dicts())
+    return list(json.loads(frame.to_json(orient="records")))
 
 
 def frame_texts(frame: Any) -> list[str]:
@@ -65,7 +73,7 @@ def candidate_row(candidate: Candidate) -> dict[str, Any]:
         return row
     known = asdict(candidate.posterior)
     quantities = known.pop("quantities")
-    chances = {name: known.pop(name) for name in ("feasible", "success", "on_front")}
+    chances = {name: known.pop(name) for name in ("feasible", "success", "on_front", "front_chance")}
     named = {f"{name} {what}": number for name, numbers in quantities.items() for what, number in numbers.items()}
     return row | known | named | {name: chance for name, chance in chances.items() if chance is not None}
 

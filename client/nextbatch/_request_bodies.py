@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ._frames import frame_csv, frame_texts, is_frame, rows_csv
+from ._frames import frame_csv, frame_rows, frame_texts, is_frame, rows_csv
 from ._npy import npy_bytes
 
 # Larger tables go as CSV: a third of the size, and the server accepts more of it.
@@ -52,6 +52,20 @@ def candidates_body(
     return _array(npy_bytes(data), keys)
 
 
+def described_body(data: Table, descriptors: Mapping[str, Table]) -> Body:
+    """The body that uploads rows, and what is known of the levels of some columns."""
+    tables = {column: _as_rows(table, f"the descriptors of {column}") for column, table in descriptors.items()}
+    return {"json": {"candidates": _as_rows(data, "the candidates"), "descriptors": tables}}
+
+
+def _as_rows(data: Table, what: str) -> list[Mapping[str, Any]]:
+    if data is not None and is_frame(data):
+        return frame_rows(data)
+    if _is_rows(data):
+        return list(data)
+    raise TypeError(f"pass {what} as a list of dicts or a frame: descriptors are joined row by row")
+
+
 def text_columns(data: Table, key: str | None) -> list[str]:
     """The columns of texts in what goes as CSV, which cannot tell "7" from 7: they are declared."""
     if data is not None and is_frame(data):
@@ -81,7 +95,7 @@ def is_suggestion(text: str) -> bool:
 
 
 def report_of(report: Mapping[str, Any]) -> dict[str, Any]:
-    """A report as the server expects it; it may say `key` instead of `candidate`."""
+    """A report as the server expects it. (`candidate` is another word for `key`, which older servers know alone.)"""
     body = {name: value for name, value in report.items() if value is not None}
     if "key" in body:
         body["candidate"] = body.pop("key")

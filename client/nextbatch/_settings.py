@@ -66,9 +66,12 @@ class Changes(TypedDict, total=False):
     budget: float | None
     cost_unit: str | None
     confirm: int | None
+    tags: Sequence[str]
 
 
 class Settings(Changes, total=False):
     """Settings that a study is created with."""
 
     seed: int
+    shard: int | None
+    precision: Literal["float32"] | None

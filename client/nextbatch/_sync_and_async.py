@@ -24,6 +24,8 @@ from ._connection import AsyncConnection, Connection, SyncConnection, run_sync
 
 P = ParamSpec("P")
 T = TypeVar("T")
+S = TypeVar("S")
+A = TypeVar("A")
 ConnectionT = TypeVar("ConnectionT", bound=Connection)
 
 
@@ -59,3 +61,25 @@ class sync_and_async(Generic[P, T]):  # noqa: N801  (a decorator, like property)
             return run_sync(bound(*args, **kwargs))
 
         return blocking
+
+
+class sync_or_async(Generic[S, A]):  # noqa: N801
+    """As `sync_and_async`, for a method whose types depend on its arguments: `S` and `A` say how it can be called.
+
+    async def _read(self, *, as_frame: bool = False) -> Any: ...
+
+    read = sync_or_async[ReadList, AwaitList](_read)
+    """
+
+    def __init__(self, method: Callable[..., Coroutine[Any, Any, Any]]) -> None:
+        self._plain = sync_and_async(method)
+        functools.update_wrapper(cast("Any", self), method)
+
+    @overload
+    def __get__(self, handle: None, owner: Any) -> sync_or_async[S, A]: ...
+    @overload
+    def __get__(self, handle: Handle[SyncConnection], owner: Any) -> S: ...
+    @overload
+    def __get__(self, handle: Handle[AsyncConnection], owner: Any) -> A: ...
+    def __get__(self, handle: Handle[Any] | None, owner: Any) -> Any:
+        return self if handle is None else self._plain.__get__(handle, owner)

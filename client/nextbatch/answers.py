@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .errors import Finding
-from .fronts import Front, Quantity, Volume
+from .fronts import Front, FrontCertificate, Quantity, Volume
 from .origins import ForkedFrom
 from .outlook import Advice, NextBatch, Outlook, RemainingGain, Spending
 from .previews import Value
@@ -16,10 +16,7 @@ from .previews import Value
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the candidates: `kind` is number, boolean or text; `role` is feature or attribute.
-
-    `expense` is cost or duration if it says what one measurement takes.
-    """
+    """A column: `kind` is number, boolean or text; `role` is feature or attribute; `expense` is cost or duration."""
 
     name: str
     kind: str
@@ -69,6 +66,7 @@ class Posterior:
     feasible: float | None = None
     success: float | None = None
     on_front: bool | None = None
+    front_chance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ class Switched:
 
 @dataclass(frozen=True)
 class ReportedValue:
-    """What became of one report: `status` is recorded, completed, duplicate, failed or abandoned."""
+    """What became of one report: recorded, completed, corrected (of `replaced`), duplicate, failed or abandoned."""
 
     status: str
     observation: int | None
@@ -107,6 +105,7 @@ class ReportedValue:
     value: float | None = None
     row: int | None = None
     values: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    replaced: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -161,6 +160,18 @@ class Best:
     measurements: int
     features: Mapping[str, Value] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """
+        >>> print(Best("A7", 83.25, 2, {"temperature": 90.0, "solvent": "DMF"}))
+        A7: 83.25 (mean of 2), temperature 90, solvent DMF
+        """
+        mean = f"{self.mean:.6g}" + (f" (mean of {self.measurements})" if self.measurements > 1 else "")
+        conditions = [
+            f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in self.features.items()
+        ]
+        return ", ".join([f"{self.key}: {mean}", *conditions])
+
 
 @dataclass(frozen=True)
 class Predicted:
@@ -187,7 +198,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The certificate (None before the first result), whether to stop, and both in words.
+    """The certificate (None before the first result; `front` of several objectives), whether to stop, both in words.
 
     What is left to gain and the advice are None before the first result and in theory mode.
     """
@@ -196,6 +207,7 @@ class Verdict:
     stop: bool
     rule: str | None
     words: str
+    front: FrontCertificate | None = None
     remaining_gain: RemainingGain | None = None
     chance_best_is_measured: float | None = None
     next_batch: NextBatch | None = None
@@ -283,6 +295,7 @@ class BatchDetails:
     origin: str | None = None
     size_words: str | None = None
     prices: Mapping[str, float] = field(default_factory=dict)
+    price_words: Mapping[str, str] = field(default_factory=dict)
     cost: float | None = None
     duration: float | None = None
 
@@ -333,4 +346,5 @@ class Key:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
     key: str | None = field(default=None, repr=False)

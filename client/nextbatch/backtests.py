@@ -61,9 +61,10 @@ class Backtest:
     configuration: Mapping[str, Any]
     done: int
     total: int
-    seq: int
     created_at: str
     updated_at: str
+    seq: int | None = None  # the last event that it knows; None for the backtest of a list
+    expires_at: str | None = None  # of a list
     result: BacktestResult | None = None
     problem: str | None = None
 

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
 from ._connection import AsyncConnection, SyncConnection
 from ._json import parse
+from ._list_backtests import ListBacktests
 from ._retries import Retries
 from ._settings import Settings
-from ._sync_and_async import ConnectionT, Handle, sync_and_async
+from ._sync_and_async import ConnectionT, sync_and_async
 from .answers import Key, StudyDetails
 from .checks import HeadsChecked
+from .origins import DeletedStudy
 from .study import Study
 
 if TYPE_CHECKING:
@@ -28,7 +30,15 @@ RETRIES = Retries()
 TIMEOUT = (5.0, 30.0, 30.0, 30.0)  # seconds to connect, read, write, and to wait for a free connection
 
 
-class Server(Handle[ConnectionT]):
+class KeyChanges(TypedDict, total=False):
+    """What can be changed of a key."""
+
+    name: str
+    role: Literal["technician", "client", "dashboard", "scientist", "admin"]
+    expires_at: datetime | None
+
+
+class Server(ListBacktests[ConnectionT]):
     """The calls that both clients have."""
 
     @sync_and_async
@@ -58,6 +68,28 @@ class Server(Handle[ConnectionT]):
             studies += (Study(self._connection, parse(StudyDetails, entry)) for entry in page["studies"])
             after = page["next"]
         return studies
+
+    @sync_and_async
+    async def deleted_studies(self) -> list[DeletedStudy]:
+        """The deleted studies that can still be restored."""
+        answer = await self._connection.call("GET", "/deleted-studies")
+        return [parse(DeletedStudy, entry) for entry in answer.json()["studies"]]
+
+    @sync_and_async
+    async def restore(self, study: str, *, reason: str | None = None) -> Study[ConnectionT]:
+        """Restore a deleted study, by its name or by the `address` that `deleted_studies` gives."""
+        answer = await self._connection.call("POST", f"/studies/{study}/restoration", json={"reason": reason})
+        return Study(self._connection, parse(StudyDetails, answer.json()))
+
+    @sync_and_async
+    async def purge(self, study: str, confirm: str, *, reason: str | None = None) -> tuple[str, ...]:
+        """Erase a study for good, deleted or not; `confirm` is its name once more. Only admins may call this.
+
+        Returns the studies that hold copies of its results: its forks, and those that borrowed from it.
+        """
+        body = {"confirm": confirm, "reason": reason}
+        answer = await self._connection.call("POST", f"/studies/{study}/purge", json=body, extra_seconds=600.0)
+        return tuple(answer.json()["copies"])
 
     @sync_and_async
     async def import_study(
@@ -113,6 +145,20 @@ class Server(Handle[ConnectionT]):
     async def revoke_key(self, key_id: str) -> Key:
         """Revoke a key, with immediate effect."""
         return parse(Key, (await self._connection.call("POST", f"/keys/{key_id}/revocation")).json())
+
+    @sync_and_async
+    async def rotate_key(self, key_id: str, *, overlap_hours: float = 24) -> Key:
+        """Give a key a new secret, in the `key` of the answer. The old one counts until the overlap ends."""
+        body = {"overlap_hours": overlap_hours}
+        return parse(Key, (await self._connection.call("POST", f"/keys/{key_id}/rotation", json=body)).json())
+
+    @sync_and_async
+    async def change_key(self, key_id: str, **changes: Unpack[KeyChanges]) -> Key:
+        """Change the name, the role or the expiry of a key; `expires_at=None` lets it never expire."""
+        body: dict[str, Any] = dict(changes)
+        if isinstance(expiry := changes.get("expires_at"), datetime):
+            body["expires_at"] = expiry.isoformat()
+        return parse(Key, (await self._connection.call("PATCH", f"/keys/{key_id}", json=body)).json())
 
     @sync_and_async
     async def close(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -89,14 +90,36 @@ def batch_text(batch: Batch[Any]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in (header, *rows)
     )
-    return "\n".join([repr(batch), *lines])
+    why_this_size = [batch.details.size_words] if batch.details.size_words else []
+    return "\n".join([repr(batch), *lines, *why_this_size])
 
 
-def batch_html(batch: Batch[Any]) -> str:
+Pictures = Mapping[tuple[str, str], Structure]
+"""The structures of molecules by candidate and column."""
+
+
+def batch_html(batch: Batch[Any], pictures: Pictures) -> str:
+    """A batch as a table, with pictures in place of the molecules that have one."""
     header, *rows = _cells(batch)
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    body = "".join(f"<tr>{_html_cells(header, row, pictures)}</tr>" for row in rows)
     return f"<table><caption>{escape(repr(batch)[1:-1])}</caption><tr>{head}</tr>{body}</table>"
+
+
+def _html_cells(header: Sequence[str], row: Sequence[str], pictures: Pictures) -> str:
+    key = row[1]
+    shown = (
+        _picture(pictures[key, name], cell) if (key, name) in pictures else escape(cell)
+        for name, cell in zip(header, row, strict=True)
+    )
+    return "".join(f"<td>{cell}</td>" for cell in shown)
+
+
+def _picture(structure: Structure, smiles: str) -> str:
+    """As an image, because a notebook must not run what a picture may hold."""
+    source = b64encode(structure.svg.encode()).decode()
+    words = escape(smiles)
+    return f'<img src="data:image/svg+xml;base64,{source}" alt="{words}" title="{words}"/>'
 
 
 def _cells(batch: Batch[Any]) -> Iterable[list[str]]:

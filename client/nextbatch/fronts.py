@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .front_plot import front_html
+
 
 @dataclass(frozen=True)
 class FrontPoint:
@@ -35,6 +37,9 @@ class Front:
     def __str__(self) -> str:
         return self.words
 
+    def _repr_html_(self) -> str:
+        return front_html(self)
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -52,3 +57,14 @@ class Volume:
 
     observation: int
     hypervolume: float
+
+
+@dataclass(frozen=True)
+class FrontCertificate:
+    """With the given confidence, at most `possible` candidates can be on the front, and it can gain at most `gap`."""
+
+    possible: int | None
+    gap: float | None
+    hypervolume: float | None
+    confidence: float | None
+    estimate: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True)
@@ -28,3 +29,17 @@ class Borrowed:
     words: str
     importance: float | None = None
     """How much of what is expected depends on it, from 0 to 1; None until something is measured."""
+    usable: int | None = None
+    """Those of the results that can be used: molecules that are not in this study's list cannot."""
+
+
+@dataclass(frozen=True)
+class DeletedStudy:
+    """A study that can be restored until `erased_at`, by its `address`."""
+
+    name: str
+    address: str
+    deleted_at: datetime
+    deleted_by: str
+    erased_at: datetime
+    reason: str | None = None

@@ -47,7 +47,11 @@ class PreviewedSuggestion:
 
 @dataclass(frozen=True)
 class Preview:
-    """A batch as it would be. `prices` says what each term costs: how much more the batch would promise without it."""
+    """A batch as it would be. `prices` says what each term costs: how much more it is expected to find without it.
+
+    With several objectives a price is a share of the hypervolume. `price_words` says it in words, and `size_words`
+    why the batch has its size (auto mode).
+    """
 
     preview: str
     size: int
@@ -57,3 +61,5 @@ class Preview:
     suggestions: tuple[PreviewedSuggestion, ...]
     cost: float | None = None
     duration: float | None = None
+    price_words: Mapping[str, str] = field(default_factory=dict)
+    size_words: str | None = None

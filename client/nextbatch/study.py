@@ -18,9 +18,11 @@ from ._study.candidates import Candidates
 from ._study.ledger import Ledger
 from ._study.observations import Observations
 from ._study.reservations import Reservations
+from ._study.webhooks import Webhooks
 from ._sync_and_async import ConnectionT, sync_and_async
 from .answers import Best, StudyDetails, Summary, Trace, Verdict
 from .batch import Batch
+from .diagnostics import Diagnostics
 from .display import Overview
 from .errors import Conflict
 from .fronts import Front
@@ -36,6 +38,7 @@ class Study(
     Observations[ConnectionT],
     Ledger[ConnectionT],
     Backtests[ConnectionT],
+    Webhooks[ConnectionT],
 ):
     """One optimisation on the server. `details` is the study as it was when it was last read."""
 
@@ -70,13 +73,16 @@ class Study(
 
     @sync_and_async
     async def archive(self, reason: str | None = None) -> StudyDetails:
-        """End the study for good: it can be read, and late results can still be reported."""
+        """End the study: it can be read, and late results can still be reported. `resume` undoes this."""
         return await self._patch({"state": "archived", "reason": reason})
 
     @sync_and_async
-    async def delete(self, reason: str | None = None) -> None:
-        """Delete the study; its name cannot be used again."""
-        await self._connection.call("DELETE", self._path, params={"reason": reason})
+    async def delete(self, confirm: str, reason: str | None = None) -> None:
+        """Delete the study. `confirm` is its name, to show that you mean this one.
+
+        `client.restore` brings it back for some days; then it is erased. Its name can be used again.
+        """
+        await self._connection.call("DELETE", self._path, params={"confirm": confirm, "reason": reason})
 
     @sync_and_async
     async def fork(
@@ -156,10 +162,17 @@ class Study(
         return parse(Verdict, answer.json())
 
     @sync_and_async
-    async def front(self) -> Front:
-        """The best compromises between several objectives, measured and expected."""
-        answer = await self._connection.call("GET", f"{self._path}/front", extra_seconds=60.0)
+    async def front(self, *, as_of: int | None = None) -> Front:
+        """The best compromises between several objectives, measured and expected; also as they were after an event."""
+        params = {"as_of": as_of}
+        answer = await self._connection.call("GET", f"{self._path}/front", params=params, extra_seconds=60.0)
         return parse(Front, answer.json())
+
+    @sync_and_async
+    async def diagnostics(self) -> Diagnostics:
+        """Whether to trust the model: each result as the others predict it, what every column does, outliers."""
+        answer = await self._connection.call("GET", f"{self._path}/diagnostics", extra_seconds=60.0)
+        return parse(Diagnostics, answer.json())
 
     @sync_and_async
     async def trace(self) -> Trace:

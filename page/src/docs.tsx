@@ -2,6 +2,7 @@
 
 import { type ComponentChildren, render } from "preact";
 import { at } from "./core/address.ts";
+import { Headings } from "./parts/table.tsx";
 
 interface Schema {
   $ref?: string;
@@ -55,15 +56,7 @@ function Table({ titles, rows }: { titles: string[]; rows: { id: string; cells: 
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={titles.join(", ")}>
       <table class="plain">
-        <thead>
-          <tr>
-            {titles.map((title) => (
-              <th scope="col" key={title}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Headings titles={titles} />
         <tbody>
           {rows.map(({ id, cells }) => (
             <tr key={id}>

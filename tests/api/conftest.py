@@ -8,12 +8,21 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from app.services.resources import Resources
+from app.settings import Settings
+from app.webhooks import dispatcher
 from tests.api.lab import Lab
 from tests.api.operations import CSV as SHORT
 
 CSV = "key,temperature,solvent,dry\nA1,90,DMF,true\nA2,100,THF,false\nA3,80,DMF,true\n"
 
 Upload = Callable[..., Response]
+
+
+@pytest.fixture
+def settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """With an address for webhooks, to which nothing is sent."""
+    monkeypatch.setattr(dispatcher, "LOOK_SECONDS", 3600.0)
+    return settings.model_copy(update={"webhook_targets": ("https://hooks.example.org",)})
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """A lab at work: a study with a list of candidates, and the calls its people make."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,9 +33,11 @@ class Lab:
     def path(self) -> str:
         return f"/v1/studies/{self.study}"
 
-    def begin(self, candidates: str = LIST, **settings: Any) -> "Lab":
+    def begin(self, candidates: str = LIST, costs: str | None = None, **settings: Any) -> "Lab":
+        """`costs` names the column that says what a measurement costs."""
         made = self.client.put(self.path, json=settings)
-        uploaded = self.client.put(f"{self.path}/candidates", content=candidates, headers={"Content-Type": "text/csv"})
+        params, headers = {"cost": costs} if costs else {}, {"Content-Type": "text/csv"}
+        uploaded = self.client.put(f"{self.path}/candidates", content=candidates, params=params, headers=headers)
         assert (made.status_code, uploaded.status_code) == (201, 201), made.text + uploaded.text
         return self
 
@@ -58,10 +61,17 @@ class Lab:
         headers = {"Content-Type": "text/csv"}
         return self.client.post(f"{self.path}/observations", content=content, headers=headers, params=params)
 
-    def measure(self, batch: dict[str, Any]) -> None:
-        """Report everything a batch wants."""
+    def measure(self, batch: dict[str, Any], outcome: Callable[[str], dict[str, float]] | None = None) -> None:
+        """Report everything a batch wants; `outcome` gives the values of several quantities."""
         lines = [
-            {"suggestion": one["suggestion"], "values": [truth(one["key"])] * one["replicates"]}
+            {
+                "suggestion": one["suggestion"],
+                **(
+                    {"replicates": [outcome(one["key"])] * one["replicates"]}
+                    if outcome
+                    else {"values": [truth(one["key"])] * one["replicates"]}
+                ),
+            }
             for one in batch["suggestions"]
         ]
         assert self.send({"observations": lines}).status_code == 201
@@ -81,8 +91,13 @@ class Lab:
         return self.client.patch(f"{self.path}/candidates/{key}", json={"available": False, "reason": "broken"})
 
     def correct(self, number: int, value: float, reason: str = "typo", version: str = "*") -> Response:
+        return self.send_correction(number, {"value": value}, reason, version)
+
+    def send_correction(
+        self, number: int, measured: dict[str, Any], reason: str = "typo", version: str = "*"
+    ) -> Response:
         path = f"{self.path}/observations/{number}/corrections"
-        return self.client.post(path, json={"value": value, "reason": reason}, headers={"If-Match": version})
+        return self.client.post(path, json={**measured, "reason": reason}, headers={"If-Match": version})
 
     def retract(self, number: int, reason: str = "wrong vial", version: str = "*") -> Response:
         path = f"{self.path}/observations/{number}/retraction"

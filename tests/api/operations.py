@@ -10,10 +10,9 @@ from io import BytesIO
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
-from fastapi.routing import APIRoute, iter_route_contexts
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
@@ -35,7 +34,10 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "PUT /v1/studies/{study}": {"json": {}},
     "GET /v1/studies/{study}": {},
     "PATCH /v1/studies/{study}": {"json": {"state": "paused"}, "headers": {"If-Match": "*"}},
-    "DELETE /v1/studies/{study}": {},
+    "DELETE /v1/studies/{study}": {},  # and the name once more
+    "GET /v1/deleted-studies": {},
+    "POST /v1/studies/{study}/restoration": {"json": {"reason": "by mistake"}},
+    "POST /v1/studies/{study}/purge": {"json": {}},  # and the name once more
     "POST /v1/studies/{study}/fork": {"json": {"name": "forked"}},
     "PUT /v1/studies/{study}/borrowed": {"json": {"from": []}},
     "GET /v1/studies/{study}/borrowed": {},
@@ -82,28 +84,54 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "GET /v1/studies/{study}/trace": {},
     "GET /v1/studies/{study}/front": {},
     "POST /v1/studies/{study}/backtests": {"json": {"seeds": 1, "batch_sizes": [2]}},
+    "POST /v1/backtests": {
+        "content": "key,temperature,value\nA1,90,1\nA2,100,2\nA3,80,3\n",
+        "params": {"seeds": "1", "batch_size": "2"},
+        **_CSV,
+    },
+    "GET /v1/backtests": {},
+    "GET /v1/backtests/{number}": {},
+    "POST /v1/backtests/{number}/cancel": {},
     "GET /v1/studies/{study}/backtests": {},
     "GET /v1/studies/{study}/backtests/{number}": {},
     "POST /v1/studies/{study}/backtests/{number}/cancel": {},
     "POST /v1/studies/{study}/verify": {},
     "GET /v1/studies/{study}/events": {},
+    "POST /v1/studies/{study}/events/ticket": {},
     "GET /v1/studies/{study}/archive": {},
     "POST /v1/archives": {
         "headers": {"Content-Type": "application/zip"},
         "params": {"accept_unverified": "true"},
     },  # and an archive of its own each time
+    "GET /v1/studies/{study}/webhooks": {},
+    "POST /v1/studies/{study}/webhooks": {"json": {"url": "https://hooks.example.org/lab"}},
+    "GET /v1/studies/{study}/webhooks/{number}": {},
+    "DELETE /v1/studies/{study}/webhooks/{number}": {},
+    "POST /v1/studies/{study}/webhooks/{number}/secret": {"json": {}},
+    "GET /v1/studies/{study}/webhooks/{number}/deliveries": {},
     "GET /v1/heads": {},
-    "POST /v1/heads/check": {"json": sign(Signer(Ed25519PrivateKey.from_private_bytes(bytes(32))), ()).plain()},
+    "POST /v1/heads/check": {"json": sign(Signer(bytes(32)), ()).plain()},
     "GET /v1/audit": {},
     "POST /v1/audit/verify": {},
     "GET /v1/server": {},
     "GET /v1/keys": {},
     "GET /v1/keys/me": {},
+    "DELETE /v1/keys/me/session": {},
     "POST /v1/keys": {"json": {"name": "new", "role": "dashboard"}},
     "POST /v1/keys/{key_id}/revocation": {},
+    "POST /v1/keys/{key_id}/rotation": {"json": {}},
+    "PATCH /v1/keys/{key_id}": {"json": {"name": "renamed"}},
 }
 
 
+SHARED = "s"  # the study of those who are refused; it stays as it is
+SHOWN_ONCE = {  # a secret is in the first answer alone
+    "POST /v1/keys",
+    "POST /v1/keys/{key_id}/rotation",
+    "POST /v1/studies/{study}/webhooks",
+    "POST /v1/studies/{study}/webhooks/{number}/secret",
+    "POST /v1/studies/{study}/events/ticket",
+}
 STREAMS = {"GET /v1/studies/{study}/events/live"}  # never end by themselves: tests/api/test_events.py has them
 CHECKS = {  # change nothing
     "POST /v1/candidates/check",
@@ -157,6 +185,12 @@ class Operation:
 
     def prepare(self, client: TestClient, study: str) -> None:
         """What must have happened before; doing it again changes nothing."""
+        if self.path.endswith("/restoration") and study != SHARED:
+            token = {"Idempotency-Key": f"deletion-of-{study}"}
+            client.delete(f"/v1/studies/{study}", params={"confirm": study}, headers=token)
+        if "/webhooks/{number}" in self.path:
+            sample = SAMPLES["POST /v1/studies/{study}/webhooks"]
+            client.post(f"/v1/studies/{study}/webhooks", headers={"Idempotency-Key": f"hook-of-{study}"}, **sample)
         if self.path.partition("{study}")[2].startswith("/backtests"):
             _prepare_backtest(client, study, with_one="{number}" in self.path)
 
@@ -171,6 +205,12 @@ class Operation:
         sample = SAMPLES[self.name]
         path = self.path.format(study=study, key_id=key_id, key="A1", number=1, suggestion="B1-S2")
         self.prepare(client, study)
+        if self.path.startswith("/v1/backtests/"):
+            _prepare_list_backtest(client, headers or {})
+        if self.name == "DELETE /v1/studies/{study}":
+            sample = {"params": {"confirm": study}}
+        if self.name == "POST /v1/studies/{study}/purge":
+            sample = {"json": {"confirm": study}}
         if self.name == "POST /v1/archives":
             sample = sample | {"content": archive(f"{study}-from-elsewhere")}
         headers = sample.get("headers", {}) | (headers or {})
@@ -187,14 +227,22 @@ def _prepare_backtest(client: TestClient, study: str, *, with_one: bool) -> None
         client.post(f"/v1/studies/{study}/backtests", headers={"Idempotency-Key": f"backtest-of-{study}"}, **sample)
 
 
+def _prepare_list_backtest(client: TestClient, headers: dict[str, str]) -> None:
+    """A backtest of whoever sends the request; whoever may not has none."""
+    sample = SAMPLES["POST /v1/backtests"]
+    sender = {name: value for name, value in headers.items() if name == "Authorization"}
+    token = {"Idempotency-Key": "backtest-of-a-list"}
+    client.request("POST", "/v1/backtests", **sample | {"headers": sample["headers"] | sender | token})
+
+
 def operations(app: FastAPI) -> list[Operation]:
     """Everything under /v1."""
     return [
-        Operation(method, context.path_format, _scope(context.original_route.dependant))
-        for context in iter_route_contexts(app.routes)
-        if isinstance(context.original_route, APIRoute) and context.path_format.startswith("/v1")
-        for method in sorted(context.methods)
-        if f"{method} {context.path_format}" not in STREAMS
+        Operation(method, route.path_format, _scope(route.dependant))
+        for route in app.routes
+        if isinstance(route, APIRoute) and route.path_format.startswith("/v1")
+        for method in sorted(route.methods)
+        if f"{method} {route.path_format}" not in STREAMS
     ]
 
 

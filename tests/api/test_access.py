@@ -104,6 +104,11 @@ def test_each_scope_is_needed_by_the_operations_it_is_meant_for(anonymous: TestC
     reads = {name: scope for name, scope in needed.items() if name.startswith("GET") and "keys" not in name}
     assert {name: scope for name, scope in reads.items() if scope is not Scope.READ} == {
         "GET /v1/studies/{study}/archive": Scope.MANAGE,
+        "GET /v1/backtests": Scope.MANAGE,
+        "GET /v1/backtests/{number}": Scope.MANAGE,
+        "GET /v1/studies/{study}/webhooks": Scope.MANAGE,
+        "GET /v1/studies/{study}/webhooks/{number}": Scope.MANAGE,
+        "GET /v1/studies/{study}/webhooks/{number}/deliveries": Scope.MANAGE,
         "GET /v1/audit": Scope.KEYS,
     }
 
@@ -115,5 +120,5 @@ def test_a_stream_is_refused_before_it_begins(admin: TestClient, new_key: Callab
     problem(admin.get(live, headers={"Last-Event-ID": str(2**70)}), 422, "invalid-input")
     admin.app.state.streams = Streams(0, 0)
     problem(admin.get(live), 503, "overloaded")
-    admin.delete(f"/v1/studies/{study}")
+    admin.delete(f"/v1/studies/{study}?confirm={study}")
     problem(admin.get(live), 410, "study-deleted")

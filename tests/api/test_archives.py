@@ -1,11 +1,13 @@
 """A whole study in one file: out of one server, into another, and nothing else gets in."""
 
 import json
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -13,6 +15,7 @@ from sqlalchemy import select
 
 from app.domain.access import Role
 from app.main import create_app
+from app.services.memory import MemoryBudget
 from app.services.resources import Resources
 from app.services.use_cases.access import create_key
 from app.settings import Settings
@@ -25,7 +28,8 @@ from tests.api.conftest import problem
 from tests.api.lab import Lab
 from tests.api.operations import archive
 from tests.conftest import OPERATOR
-from tests.reliability.hostile.archives import DAMAGED, FORGED, resealed, rewritten
+from tests.reliability.hostile.archives import DAMAGED, FORGED, Forge, other_cells, resealed, rewritten
+from tests.reliability.hostile.stories import everything
 
 PROJECTIONS = (
     tables.events,
@@ -131,7 +135,7 @@ def test_a_sweep_between_its_arrays_and_its_events_does_not_matter(
 
 @pytest.mark.parametrize("what", DAMAGED | FORGED)
 def test_what_is_no_archive_is_refused_and_nothing_of_it_is_kept(lab: Lab, elsewhere: Elsewhere, what: str) -> None:
-    a_long_story(lab)
+    everything(lab)
     content = (DAMAGED | FORGED)[what](lab.client.get(f"{lab.path}/archive").content)
     small = replace(
         elsewhere.resources, settings=elsewhere.resources.settings.model_copy(update={"max_body_bytes": 2**20})
@@ -142,22 +146,55 @@ def test_what_is_no_archive_is_refused_and_nothing_of_it_is_kept(lab: Lab, elsew
     assert {name for name, found in rows(elsewhere.database).items() if found} == set()
 
 
-def a_long_story(lab: Lab) -> None:
-    """Something of everything."""
-    lab.begin()
-    batch = lab.batch(max_size=2, min_size=2)
-    lab.report(suggestion=batch["suggestions"][0]["suggestion"], value=0.5)
-    lab.report(suggestion=batch["suggestions"][1]["suggestion"], failed={"reason": "broke"})
-    lab.report(candidate="THF-20", value=0.5, ref="LAB-1", note="clear")
-    lab.correct(1, 0.25)
-    lab.retract(2)
-    lab.switch_off("DMF-20")
-    lab.change(description="later")
+BLOATED: dict[str, Forge] = {
+    **{what: DAMAGED[what] for what in ("a million files", "a header that lies", "a bomb")},
+    "features": other_cells("numbers", lambda _array: np.zeros((8_000_000, 1))),
+    "keys": other_cells("keys content", lambda _array: np.zeros(60_000_000, np.uint8)),
+    "a file of 60 MB that is no array": lambda content: rewritten(
+        content, lambda name, member: bytes(60_000_000) if name.startswith("arrays/") else member
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BLOATED)
+def test_what_an_archive_unpacks_to_is_known_before_it_is_unpacked(lab: Lab, elsewhere: Elsewhere, what: str) -> None:
+    content = BLOATED[what](lab.begin().client.get(f"{lab.path}/archive").content)
+    small = {"max_body_bytes": 60 * 2**20}  # so that the texts of a block may take 15 MB
+    settings = elsewhere.resources.settings.model_copy(update=small)
+    elsewhere.lab.client.app.state.resources = replace(elsewhere.resources, settings=settings)  # type: ignore[attr-defined]
+    tracemalloc.start()
+    try:
+        problem(take_in(elsewhere.lab, content), 422, "invalid-input")
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(content) + 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_archive_that_nobody_vouches_for_is_not_even_read_without_the_flag(lab: Lab, elsewhere: Elsewhere) -> None:
+    content = DAMAGED["an altered event"](lab.begin().client.get(f"{lab.path}/archive").content)
+    unsigned = rewritten(content, lambda name, member: None if name == "signature.json" else _nameless(name, member))
+    problem(take_in(elsewhere.lab, unsigned, accept_unverified=False), 422, "unverified-archive")
+    problem(take_in(elsewhere.lab, unsigned), 422, "invalid-input")
+
+
+def _nameless(name: str, member: bytes) -> bytes:
+    """The manifest without the server that signed it."""
+    return json.dumps(json.loads(member) | {"server": None}).encode() if name == "manifest.json" else member
+
+
+def test_the_memory_for_an_archive_is_reserved_by_what_it_unpacks_to(lab: Lab, elsewhere: Elsewhere) -> None:
+    content = DAMAGED["a bomb"](lab.begin().client.get(f"{lab.path}/archive").content)
+    memory = MemoryBudget(100_000_000)
+    elsewhere.lab.client.app.state.resources = replace(elsewhere.resources, memory=memory)  # type: ignore[attr-defined]
+    with memory.reserve(1):
+        problem(take_in(elsewhere.lab, content), 503, "overloaded")
+    problem(take_in(elsewhere.lab, content), 422, "invalid-input")
+    assert memory.reserved == 0
 
 
 def test_a_study_with_something_of_everything_is_imported_as_it_was(lab: Lab, elsewhere: Elsewhere) -> None:
     """The forgeries above start from this archive, so it must be fine itself."""
-    a_long_story(lab)
+    everything(lab)
     content = resealed(lab.client.get(f"{lab.path}/archive").content, lambda _event: None)
     assert take_in(elsewhere.lab, content).status_code == 201
     assert elsewhere.lab.observations() == [{**observation, "origin": "unknown"} for observation in lab.observations()]

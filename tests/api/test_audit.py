@@ -1,6 +1,7 @@
 """Every act of administration is on record, in a chain of its own; what cannot be recorded is not done."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,11 +10,13 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from typer.testing import CliRunner
 
+from app.api import limits
 from app.cli import command
+from app.domain.errors import StorageFull
 from app.main import create_app
 from app.settings import Settings
 from app.storage import audit
-from app.storage.database import Database
+from app.storage.database import Database, open_database
 from tests.api.conftest import problem
 from tests.api.test_heads import check, heads
 from tests.conftest import on_sqlite
@@ -44,7 +47,7 @@ def administer(admin: TestClient) -> dict[str, Any]:
     admin.post("/session", json={"key": made["key"]}, headers=OWN_PAGE).raise_for_status()
     admin.get("/v1/studies/s/archive").raise_for_status()
     admin.post(f"/v1/keys/{made['id']}/revocation").raise_for_status()
-    admin.delete("/v1/studies/s").raise_for_status()
+    admin.delete("/v1/studies/s?confirm=s").raise_for_status()
     return made
 
 
@@ -90,7 +93,7 @@ def test_a_repeated_request_is_recorded_once(admin: TestClient) -> None:
     [
         ("POST", "/v1/keys", {"name": "bench", "role": "technician"}),
         ("GET", "/v1/studies/s/archive", None),
-        ("DELETE", "/v1/studies/s", None),
+        ("DELETE", "/v1/studies/s?confirm=s", None),
     ],
 )
 def test_what_cannot_be_recorded_is_not_done(
@@ -178,3 +181,84 @@ def test_the_command_shows_and_checks_it(admin: TestClient, database: Database, 
     assert "study-exported" in CliRunner().invoke(command, ["audit", "--after", "3"], env={"COLUMNS": "200"}).stdout
     without_triggers(database, "UPDATE audit SET actor = 'other' WHERE seq = 4")
     assert CliRunner().invoke(command, ["audit"]).exit_code == 4
+
+
+def test_a_refused_sign_in_is_on_record_without_its_secret(admin: TestClient) -> None:
+    made = admin.post("/v1/keys", json={"name": "bench", "role": "technician"}).json()
+    admin.post(f"/v1/keys/{made['id']}/revocation").raise_for_status()
+    for key in (made["key"], "nb_nonsense"):
+        problem(admin.post("/session", json={"key": key}, headers=OWN_PAGE), 401, "unauthenticated")
+    refused = [entry for entry in entries(admin) if entry["action"] == "sign-in-refused"]
+    assert [(entry["actor"], entry["details"]["key"]) for entry in refused] == [
+        ("nobody", made["id"]),
+        ("nobody", None),
+    ]
+    assert {entry["address"] for entry in refused} == {"testclient"}
+    assert made["key"].rpartition("_")[2] not in admin.get("/v1/audit").text
+    assert is_sound(admin)
+
+
+def test_guessing_fills_no_disk_and_what_is_not_recorded_is_counted(
+    admin: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guesses = limits.BURST_SECONDS + 15
+    moment = 100.0
+    monkeypatch.setattr(limits, "monotonic", lambda: moment)
+    for _ in range(guesses):
+        admin.post("/session", json={"key": "nb_nonsense"}, headers=OWN_PAGE)
+    moment += 2
+    admin.post("/session", json={"key": "nb_nonsense"}, headers=OWN_PAGE)
+    recorded = [entry["details"]["unrecorded"] for entry in entries(admin) if entry["action"] == "sign-in-refused"]
+    assert recorded == [0] * limits.BURST_SECONDS + [15]
+
+
+@pytest.mark.parametrize("file_format", ["csv", "xlsx"])
+def test_exports_of_tables_are_on_record(admin: TestClient, filled: str, file_format: str) -> None:
+    for table in ("candidates", "observations"):
+        admin.get(f"/v1/studies/{filled}/{table}").raise_for_status()
+        admin.get(f"/v1/studies/{filled}/{table}", params={"format": file_format}).raise_for_status()
+    assert [entry["details"] for entry in entries(admin) if entry["action"] == "table-exported"] == [
+        {"study": filled, "table": table, "format": file_format} for table in ("candidates", "results")
+    ]
+
+
+@pytest.mark.parametrize("table", ["candidates", "observations"])
+def test_a_table_that_cannot_be_recorded_is_not_exported(
+    admin: TestClient, filled: str, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_call: object) -> None:
+        raise StorageFull
+
+    monkeypatch.setattr(audit, "append", full)
+    problem(admin.get(f"/v1/studies/{filled}/{table}", params={"format": "csv"}), 507, "storage-full")
+    assert admin.get(f"/v1/studies/{filled}/{table}").status_code == 200
+
+
+@on_sqlite
+def test_a_backup_is_on_record_and_in_the_copy(admin: TestClient, address: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("NEXTBATCH_DATABASE_URL", address)
+    monkeypatch.setenv("NEXTBATCH_DATA", str(tmp_path))
+    made = CliRunner().invoke(command, ["backup", str(tmp_path / "copy.sqlite3")])
+    assert made.exit_code == 0, made.output
+    [entry] = [entry for entry in entries(admin) if entry["action"] == "database-copied"]
+    assert (entry["actor"], entry["details"]) == ("server", {"file": "copy.sqlite3"})
+    copied = open_database(f"sqlite:///{tmp_path / 'copy.sqlite3'}", connections=1)
+    with copied.read() as connection:
+        assert [found.action for found in audit.read(connection)][-1] == "database-copied"
+    copied.dispose()
+
+
+@on_sqlite
+def test_a_database_that_cannot_be_written_is_backed_up_all_the_same(
+    admin: TestClient, address: str, tmp_path: Path, monkeypatch
+) -> None:
+    def full(*_call: object) -> None:
+        raise StorageFull
+
+    monkeypatch.setattr(audit, "append", full)
+    monkeypatch.setenv("NEXTBATCH_DATABASE_URL", address)
+    monkeypatch.setenv("NEXTBATCH_DATA", str(tmp_path))
+    made = CliRunner().invoke(command, ["backup", str(tmp_path / "copy.sqlite3")])
+    assert made.exit_code == 0, made.output
+    assert "has no entry of this copy" in made.output
+    assert (tmp_path / "copy.sqlite3").exists()

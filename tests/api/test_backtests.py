@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.compute import simulations
-from app.services.workflows import backtest as backtests
+from app.services.workflows import backtest_job as backtests
 from tests.api.conftest import problem
 from tests.api.lab import LIST, Lab, truth
 

@@ -62,7 +62,7 @@ def test_batches_replay_whatever_becomes_of_the_earlier_study(lab: Lab, earlier:
     borrow(lab, "earlier")
     lab.work(3, max_size=4)
     earlier.report(candidate="THF-20", value=99.0)
-    lab.client.delete(earlier.path)
+    lab.client.delete(f"{earlier.path}?confirm={earlier.study}")
     resources = lab.client.app.state.resources  # type: ignore[attr-defined]
     resources.models.clear()
     resources.ledger_states.clear()
@@ -134,3 +134,43 @@ def test_only_what_the_key_may_see_can_be_borrowed(lab: Lab, earlier: Lab) -> No
     headers = {"Authorization": f"Bearer {key}"}
     hidden = lab.client.put(f"{lab.path}/borrowed", json={"from": [earlier.study]}, headers=headers)
     problem(hidden, 404, "study-not-found")
+
+
+def molecules(lab: Lab, name: str, *smiles: str) -> Lab:
+    """A study of these molecules."""
+    study = replace(lab, study=name)
+    assert lab.client.put(study.path, json={}).status_code == 201
+    content = "key,mol\n" + "".join(f"M{n},{molecule}\n" for n, molecule in enumerate(smiles))
+    headers = {"Content-Type": "text/csv"}
+    stored = lab.client.put(f"{study.path}/candidates", content=content, params={"smiles": "mol"}, headers=headers)
+    assert stored.status_code == 201
+    return study
+
+
+def test_molecules_are_the_same_in_any_spelling(lab: Lab) -> None:
+    earlier = molecules(lab, "m", "OCC", "CCC", "C(O)C")
+    for number in range(3):
+        earlier.report(candidate=f"M{number}", value=float(number))
+    new = molecules(lab, "n", "C(O)C", "C(C)C", "CCCC")
+    [borrowed] = borrow(new, "m")
+    assert (borrowed["results"], borrowed["usable"]) == (3, 3)
+    assert borrowed["words"].startswith("3 results of m are hints")
+    copied = json.loads(new.events()[-1]["payload"])["earlier"][0]["texts"]["mol"]
+    assert copied == ["C(O)C", "C(C)C", "C(O)C"]
+
+
+def test_results_with_unknown_molecules_are_not_counted_and_told(lab: Lab) -> None:
+    earlier = molecules(lab, "m", "CO", "OCC", "CCCO", "CCCCO", "CCCCCO", "c1ccccc1O")
+    for number in range(6):
+        earlier.report(candidate=f"M{number}", value=float(number))
+    new = molecules(lab, "n", "OC", "CCO", "OCCC", "OCCCCO")
+    [borrowed] = borrow(new, "m")
+    assert (borrowed["results"], borrowed["usable"]) == (6, 3)
+    assert borrowed["words"].startswith("3 results of m are hints")
+    assert borrowed["words"].endswith("3 results with molecules that are not in this list are left out.")
+    few = molecules(lab, "few", "OC", "CCCCCCO", "CCCCCCCO")
+    [borrowed] = borrow(few, "m")
+    assert borrowed["words"].startswith("1 result of m can be used here; that is too few to learn from.")
+    new.batch(max_size=2)
+    assert new.replays(1)
+    assert new.is_sound()

@@ -33,6 +33,7 @@ def test_a_key_that_is_there_is_refused_with_its_row(filled: str, upload: Upload
     clash = "key,temperature,solvent,dry\nB1,1,DMF,true\nA2,2,DMF,true\n"
     document = problem(upload(clash, method="POST"), 422, "invalid-candidates")
     assert [(error["code"], error["row"]) for error in document["errors"]] == [("key-twice", 3)]
+    assert "another key, or delete the row" in document["errors"][0]["message"]
     assert admin.get("/v1/studies/s").json()["candidates"] == 3
 
 

@@ -22,6 +22,16 @@ def test_a_check_says_what_the_list_would_be_and_stores_nothing(admin: TestClien
     assert admin.get("/v1/studies").json()["studies"] == []
 
 
+def test_the_key_is_found_however_its_header_is_written(admin: TestClient) -> None:
+    for header in ("Key", "KEY"):
+        answer = admin.post("/v1/candidates/check", content=f"{header},x\nA1,1\nA2,2\n", headers=AS_CSV)
+        assert [column["role"] for column in answer.json()["columns"]] == ["key", "feature"]
+    declared = admin.post(
+        "/v1/candidates/check", params={"key": "code"}, content="Key,code,x\nA1,b,1\nA2,a,2\n", headers=AS_CSV
+    )
+    assert [column["role"] for column in declared.json()["columns"]] == ["feature", "key", "feature"]
+
+
 def test_a_check_names_the_rows_that_are_wrong(admin: TestClient) -> None:
     content = "key,temperature\nA1,90\nA1,95\n"
     refused = problem(admin.post("/v1/candidates/check", content=content, headers=AS_CSV), 422, "invalid-candidates")

@@ -7,11 +7,13 @@ from operator import eq, ge, gt, le, lt
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.services.use_cases.candidates import first_in_order
 from app.storage.database import Database
 from tests.api.conftest import Upload, problem
 from tests.conftest import on_sqlite
@@ -236,3 +238,10 @@ def test_switching_to_what_it_is_adds_nothing_to_the_ledger(filled: str, admin: 
     for _ in range(2):
         admin.patch("/v1/studies/s/candidates/A1", json=off)
     assert events() == before + 1
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([1.0, 2.0, 3.0, float("nan")]), max_size=12), st.none() | st.integers(0, 14))
+def test_a_page_is_sorted_as_the_whole_list_is(ranks: list[float], most: int | None) -> None:
+    whole = np.argsort(ranks, kind="stable")[:most]
+    assert first_in_order(np.array(ranks), most).tolist() == whole.tolist()

@@ -97,7 +97,7 @@ def test_a_stream_ends_when_its_key_is_revoked_or_its_study_deleted(client: http
         client.post(f"/v1/keys/{made['id']}/revocation").raise_for_status()
         assert list(lines)[-1:] in ([], [""])
     with stream(client) as lines:
-        client.delete("/v1/studies/s").raise_for_status()
+        client.delete("/v1/studies/s?confirm=s").raise_for_status()
         assert not any(line.startswith("data: ") for line in lines)
 
 

@@ -182,6 +182,29 @@ def test_the_same_fork_again_finds_it_and_another_one_of_that_name_is_refused(la
     assert [event["type"] for event in lab.events()].count("study-forked") == 1
 
 
+def test_a_fork_of_an_earlier_study_of_that_name_is_another_one(lab: Lab) -> None:
+    lab.begin().work(1)
+    forked(lab)
+    lab.client.delete(f"{lab.path}?confirm={lab.study}")
+    lab.begin("key,pressure\nA,1\nB,2\n")
+    at = lab.events()[-1]["seq"]
+    forked(lab, status=409)
+    forked(lab, status=409, at=at)
+    assert lab.events()[-1]["seq"] == at
+
+
+def test_without_an_event_the_same_fork_again_is_one_of_the_study_as_it_is_now(lab: Lab) -> None:
+    lab.begin().work(1)
+    at = lab.events()[-1]["seq"]
+    forked(lab)
+    forked(lab, "g")
+    forked(lab, status=200).work(1)  # nothing but forking has happened to s
+    forked(lab, status=200)
+    assert lab.report(candidate="DMF-20", value=0.25).status_code == 201
+    forked(lab, status=409)
+    forked(lab, status=200, at=at)
+
+
 def test_the_fork_is_seen_by_whoever_made_it_and_by_nobody_else(lab: Lab) -> None:
     lab.begin().work(1)
     keys_made = {
@@ -236,7 +259,7 @@ def test_a_fork_that_was_rewritten_as_a_whole_is_noticed_by_the_study_it_came_fr
     lab.begin().work(1)
     fork = forked(lab, reason="because")
     with database.read() as connection:
-        study_id = studies.id_of(connection, "f") or 0
+        [study_id] = studies.ids_of(connection, "f")
         entry = list(ledger.read(connection, study_id))[-1]
     assert entry.type == "fork-started"
     rewritten = vars(entry) | {"reason": "for no reason"}

@@ -73,7 +73,7 @@ def test_a_cut_tail_is_sound_in_itself_and_told_by_the_head(busy: Lab, database:
 
 def test_a_deleted_study_keeps_its_head_and_a_missing_one_is_told(busy: Lab, database: Database) -> None:
     anchored = heads(busy.client)
-    assert busy.client.delete(busy.path).status_code == 204
+    assert busy.client.delete(f"{busy.path}?confirm={busy.study}").status_code == 204
     assert check(busy.client, anchored)["kept"]
     with database.write() as connection:
         connection.execute(text("UPDATE studies SET name = 'renamed'"))

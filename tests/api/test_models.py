@@ -14,12 +14,13 @@ from app.compute.ledger_states import LedgerPrefix
 from app.domain.batches import BatchSize
 from app.domain.codec import canonical, to_plain
 from app.main import create_app
+from app.modelling import model
 from app.modelling.model import Model, advance
 from app.services.resources import Resources
 from app.settings import Settings
 from app.storage import ledger, studies, tables
 from app.storage.database import Database
-from tests.api.lab import THEORY, Lab
+from tests.api.lab import THEORY, Lab, truth
 
 MODES: dict[str, Any] = {"auto": None, "theory": THEORY}
 
@@ -162,6 +163,43 @@ def test_a_fresh_process_starts_from_the_snapshot(busy: Lab, fresh: Resources, m
     monkeypatch.setattr(ledger, "read", _only_once(ledger.read))
     next_batch(fresh)
     assert [model is not None for model in loaded] == [True]
+
+
+def test_a_fresh_process_starts_from_the_outline_of_a_large_model(
+    lab: Lab, resources: Resources, fresh: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.compute.models.LARGEST_SNAPSHOT", 1)
+    lab.begin().work(3, max_size=5)
+    resources.snapshots.close()
+    save(resources)
+    expected = next_batch(resources)
+    advanced: list[int] = []
+
+    def noted(base: Any, state: Any, load: Any) -> Any:
+        advanced.append(state.seq)
+        return advance(base, state, load)
+
+    monkeypatch.setattr("app.compute.models.advance_study", noted)
+    assert next_batch(fresh) == expected
+    assert len(advanced) == 1
+
+
+def test_a_fresh_process_fits_none_of_several_models_again(
+    lab: Lab, resources: Resources, fresh: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.begin(objectives=[{"name": "yield", "direction": "maximize"}, {"name": "price", "direction": "minimize"}])
+    for number, key in enumerate(("DMF-20", "THF-30", "MeOH-50", "DMF-90", "THF-80", "MeOH-70")):
+        lab.report(candidate=key, values={"yield": truth(key), "price": number / 7})
+    lab.batch(max_size=3)
+    expected = next_batch(resources)
+    resources.snapshots.close()
+    save(resources)
+
+    def fitted(*_: Any, **__: Any) -> Any:
+        raise AssertionError("fitted again")
+
+    monkeypatch.setattr(model, "fit", fitted)
+    assert next_batch(fresh) == expected
 
 
 def _only_once(read: Any) -> Any:

@@ -143,6 +143,24 @@ def test_later_molecules_keep_the_fingerprints_of_the_earlier_ones(chemistry: La
     assert chemistry.is_sound()
 
 
+def test_a_molecule_that_an_earlier_upload_spells_otherwise_is_a_warning(chemistry: Lab) -> None:
+    added = send(chemistry, "key,alcohol,heat\nN1,CCCCCCO,40\nN2,C(O)C,41\nN3,OCC,42\n", "POST")
+    [found] = [finding for finding in added.json()["warnings"] if "already" in finding["message"]]
+    assert (found["code"], found["row"], found["column"]) == ("same-molecule", 3, "alcohol")
+    assert "2 molecules" in found["message"]
+    assert found["message"].endswith("as CCO.")
+
+
+def test_an_earlier_molecule_with_the_same_fingerprint_is_not_taken_for_the_same(lab: Lab) -> None:
+    """Two rings of 300 and 301 atoms look alike from every atom, and counts end at 255."""
+    lab.client.put(lab.path, json={})
+    rings = ["C1" + "C" * length + "C1" for length in (298, 299)]
+    assert send(lab, f"key,mol\nA,{rings[0]}\nB,CC\n", smiles="mol").status_code == 201
+    added = send(lab, f"key,mol\nC,{rings[1]}\n", "POST")
+    assert added.status_code == 201
+    assert "same-molecule" not in [finding["code"] for finding in added.json()["warnings"]]
+
+
 def test_a_structure_is_a_picture_that_runs_nothing(chemistry: Lab) -> None:
     picture = chemistry.client.get(f"{chemistry.path}/structures/M7", params={"width": 300})
     assert picture.headers["Content-Type"].startswith("image/svg+xml")

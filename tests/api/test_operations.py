@@ -17,7 +17,7 @@ from tests.conftest import on_sqlite
 
 def test_a_server_on_a_migrated_database_is_alive_and_ready(anonymous: TestClient) -> None:
     assert anonymous.get("/healthz").json() == {"status": "ok"}
-    compute = {"workers": 0, "ready": 0, "running": 0, "deaths": 0}
+    compute = {"kind": "here", "workers": 0, "ready": 0, "running": 0, "deaths": 0, "nodes": 1}
     assert anonymous.get("/readyz").json() == {"status": "ok", "compute": compute}
 
 
@@ -61,3 +61,24 @@ def test_metrics_count_requests_by_route_and_not_by_address(anonymous: TestClien
     assert 'nextbatch_requests_total{method="other",route="unmatched",status="404"} 1.0' in measured
     assert 'nextbatch_request_seconds_count{route="/v1/studies/{study}"} 2.0' in measured
     assert "BREW" not in measured
+
+
+DOCUMENTED = re.findall(
+    r"^\| `(nextbatch_\w+)` \| (.*?) \|", (Path(__file__).parents[2] / "docs/operations.md").read_text(), re.MULTILINE
+)
+
+
+def test_every_metric_is_documented_with_its_labels(admin: TestClient, filled: str) -> None:
+    admin.post(f"/v1/studies/{filled}/batches", json={"worker": "w"})
+    measured = re.sub(r".*_created.*\n", "", admin.get("/metrics").text)  # when the library began to count
+    samples = re.findall(r"^(nextbatch_\w+?)(?:_bucket|_sum|_count)?(?:\{(.*?)\})? \S+$", measured, re.MULTILINE)
+    found = {
+        (name, label) for name, labels in samples for label in re.findall(r"(\w+)=", labels or "") if label != "le"
+    }
+    named = {name for name, _ in samples}
+    told = {(name, label) for name, words in DOCUMENTED for label in re.findall(r"`(\w+)`(?:,|:|$)", words)}
+    assert named == {name for name, _ in DOCUMENTED} - {"nextbatch_webhook_attempts_total"}
+    assert {pair for pair in found if pair not in told} == set()
+    assert 'nextbatch_studies{state="active"} 1.0' in measured
+    assert re.search(r'nextbatch_ask_seconds_count\{status="201"\} 1\.0', measured)
+    assert float(re.findall(r'nextbatch_memory_bytes\{kind="resident"\} (\S+)', measured)[0]) > 1e7

@@ -27,7 +27,15 @@ def test_the_live_stream_refuses_unknown_parameters_too(lab: Lab) -> None:
 
 @on_sqlite
 def test_a_misspelled_dry_run_stores_nothing_and_the_answer_names_the_right_word(lab: Lab) -> None:
-    answer = lab.begin().send({"candidate": "THF-20", "value": 1.0}, dryrun=True)
-    [finding] = problem(answer, 422, "invalid-input")["errors"]
-    assert finding["message"] == "There is no such query parameter. Did you mean `dry_run`?"
+    answer = lab.begin().send({"candidate": "THF-20", "value": 1.0}, duplicates="new", dryrun=True, zzz=1)
+    misspelt, unknown = [finding["message"] for finding in problem(answer, 422, "invalid-input")["errors"]]
+    assert misspelt == "Query parameter 2 is none of this operation's. Did you mean `dry_run`?"
+    assert "Query parameter 3 is none of this operation's. Use one of: `corrections`, `dry_run`," in unknown
     assert lab.observations() == []
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+@on_sqlite
+def test_probes_may_add_parameters_of_their_own(admin: TestClient, path: str) -> None:
+    """Nothing depends on them, and load balancers add some against caches: docs/operations.md says so."""
+    assert admin.get(path, params={"probe": "7f3a"}).status_code == 200

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from app.domain.predictions import number_in_words
 from app.modelling.ledger_state import LedgerState
 from app.services.workflows.summarise import MOST_POINTS, progress
 from tests.api.conftest import problem
@@ -82,7 +83,7 @@ def test_in_theory_mode_the_certificate_is_the_theory_s_alone(lab: Lab) -> None:
     answer = lab.get("certificate")
     assert answer["certificate"]["regret_bound"] > 0
     assert answer["advice"] is None
-    assert "With 95% confidence" in answer["words"]
+    assert "With 95 % confidence" in answer["words"]
 
 
 def test_diagnostics_name_candidates_and_columns(lab: Lab) -> None:
@@ -206,3 +207,28 @@ def test_what_is_left_to_gain_is_not_guessed_from_a_few_results(lab: Lab) -> Non
         assert (answer["remaining_gain"] is None, answer["advice"] is None) == (number < 5, number < 5)
         words = "What is left to gain is estimated once five candidates are measured."
         assert (words in lab.get("summary")["headline"]) == (number < 5)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(158_258.3, "158,258"), (0.2104, "0.2104"), (83.10, "83.1"), (-1234.5, "-1,234"), (0.0, "0"), (2e-7, "2e-07")],
+)
+def test_numbers_in_sentences_are_written_as_people_write_them(value: float, words: str) -> None:
+    assert number_in_words(value) == words
+
+
+def test_the_headline_says_when_the_best_value_is_a_mean(lab: Lab) -> None:
+    lab.begin(unit="%", repeats=2)
+    lab.report(candidate="DMF-20", value=80.0)
+    assert lab.get("summary")["headline"].startswith("Best so far: DMF-20, 80 %.")
+    lab.report(candidate="DMF-20", value=90.0)
+    assert lab.get("summary")["headline"].startswith("Best so far: DMF-20, 85 % (mean of 2 results).")
+
+
+def test_with_a_target_the_headline_says_the_value_and_no_constraint(lab: Lab) -> None:
+    lab.begin(objectives=[{"name": "pH", "direction": "target", "target": 7}])
+    batch = lab.batch(min_size=2, max_size=2)
+    near, far = batch["suggestions"]
+    lab.report(suggestion=near["suggestion"], value=7.1)
+    lab.report(suggestion=far["suggestion"], value=2)
+    assert lab.get("summary")["headline"].startswith(f"Best so far: {near['key']}, pH 7.1.")

@@ -125,7 +125,7 @@ def test_a_late_result_is_kept(bench: Lab, too_late: Callable[[Lab], None]) -> N
 
 
 def test_a_deleted_study_takes_no_results(bench: Lab) -> None:
-    bench.client.delete(bench.path)
+    bench.client.delete(f"{bench.path}?confirm={bench.study}")
     problem(bench.report(suggestion="B1-S1", value=0.5), 410, "study-deleted")
 
 

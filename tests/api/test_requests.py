@@ -108,22 +108,22 @@ def test_every_request_has_an_id_of_its_own(anonymous: TestClient) -> None:
     assert len(ids) == 3
 
 
-def test_a_request_may_bring_its_id_if_it_is_a_plain_one(anonymous: TestClient) -> None:
-    assert anonymous.get("/healthz", headers={"X-Request-ID": "bench-2.7"}).headers["X-Request-ID"] == "bench-2.7"
-    for bad in ("two words", "x" * 101, "a\\nb", ""):
-        assert anonymous.get("/healthz", headers={"X-Request-ID": bad}).headers["X-Request-ID"] != bad
+def test_a_client_cannot_choose_the_id(anonymous: TestClient) -> None:
+    for claimed in ("bench-2.7", "two words", "x" * 101, "a\\nb", ""):
+        assert anonymous.get("/healthz", headers={"X-Request-ID": claimed}).headers["X-Request-ID"] != claimed
 
 
-def test_the_id_is_in_the_log_and_in_the_ledger(
+def test_the_id_is_in_the_log_and_in_the_ledger_and_the_clients_own_beside_it(
     admin: TestClient, capsys: pytest.CaptureFixture[str], database: Database
 ) -> None:
-    admin.put("/v1/studies/s", json={}, headers={"X-Request-ID": "bench-2.7"})
+    made = admin.put("/v1/studies/s", json={}, headers={"X-Request-ID": "bench-2.7"})
+    admin.get("/v1/studies/s", headers={"X-Request-ID": "two words"})
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(line["request_id"], line["status"], line["path"]) for line in lines if line["event"] == "request"] == [
-        ("bench-2.7", 201, "/v1/studies/s")
-    ]
+    noted = [(line["request_id"], line.get("client_request_id")) for line in lines if line["event"] == "request"]
+    assert noted[0] == (made.headers["X-Request-ID"], "bench-2.7")
+    assert noted[1][1] is None
     with database.read() as connection:
-        assert connection.exec_driver_sql("SELECT request_id FROM events").scalars().all() == ["bench-2.7"]
+        assert connection.exec_driver_sql("SELECT request_id FROM events").scalars().all() == [noted[0][0]]
 
 
 def test_every_answer_has_the_security_headers(anonymous: TestClient) -> None:

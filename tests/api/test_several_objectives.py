@@ -9,6 +9,7 @@ from tests.api.lab import LIST, Lab, truth
 YIELD = {"name": "yield", "unit": "%", "direction": "maximize", "limits": {"low": -100, "high": 100}}
 COST = {"name": "cost", "unit": "EUR", "direction": "minimize"}
 PURITY = {"name": "purity", "at_least": 0.4}
+THEORY = {"kernel": {"kind": "gaussian", "lengthscale": 0.5}, "noise": 0.1, "norm": 2.0}
 
 
 def outcome(key: str) -> dict[str, float]:
@@ -66,8 +67,7 @@ def test_a_study_of_several_quantities_runs_from_settings_to_its_front(lab: Lab)
 
 @pytest.mark.parametrize("mode", ["auto", "theory"])
 def test_a_batch_for_several_quantities_replays_bit_for_bit(lab: Lab, mode: str) -> None:
-    theory = {"kernel": {"kind": "gaussian", "lengthscale": 0.5}, "noise": 0.1, "norm": 2.0}
-    begin(lab, theory=theory if mode == "theory" else None)
+    begin(lab, theory=THEORY if mode == "theory" else None)
     work(lab, 3)
     for number in (1, 2, 3):
         replayed = lab.client.post(f"{lab.path}/batches/{number}/replay").json()
@@ -104,6 +104,30 @@ def test_a_later_quantity_finds_its_result_by_key(lab: Lab) -> None:
         assert (result["status"], result["observation"]) == ("completed", number)
     third = lab.report(candidate="DMF-20", values={"cost": 0.3}).json()["results"][0]
     assert (third["status"], third["observation"]) == ("recorded", 3)
+
+
+def test_a_row_that_was_sent_before_and_has_more_quantities_now_completes_its_result(lab: Lab) -> None:
+    begin(lab)
+    rows = "DMF-20,0.5,0.2\nDMF-20,0.5,0.2\nTHF-20,0.4,0.1\n"
+    assert lab.sheet("key,yield,cost\n" + rows).json()["recorded"] == 3
+    filled = "DMF-20,0.5,0.2,0.9\nDMF-20,0.5,0.2,0.8\nTHF-20,0.7,0.1,0.9\n"
+    results = lab.sheet("key,yield,cost,purity\n" + filled).json()["results"]
+    told = [(result["status"], result["observation"]) for result in results]
+    assert told == [("completed", 1), ("completed", 2), ("recorded", 4)]
+    again = lab.sheet("key,yield,cost,purity\n" + filled)
+    assert (again.status_code, again.json()["recorded"], len(lab.observations())) == (200, 0, 4)
+    new = lab.client.post(
+        f"{lab.path}/observations?duplicates=new", json={"candidate": "THF-20", "values": {"yield": 0.4, "purity": 1}}
+    )
+    assert new.json()["results"][0]["status"] == "recorded"
+
+
+def test_an_older_result_is_not_completed_by_the_measurement_that_a_batch_asked_for(lab: Lab) -> None:
+    begin(lab)
+    lab.report(candidate="DMF-20", values={"yield": 0.5})
+    lab.batch(min_size=1, max_size=1, include=["DMF-20"])
+    result = lab.report(candidate="DMF-20", values={"yield": 0.5, "cost": 0.2}).json()["results"][0]
+    assert (result["status"], result["suggestion"]) == ("recorded", "B1-S1")
 
 
 def test_a_correction_changes_one_quantity_alone(lab: Lab) -> None:
@@ -268,3 +292,56 @@ def test_what_was_measured_below_a_limit_is_not_expected_above_it(lab: Lab) -> N
     assert all(purities[f"A{number}"] < 90 for number in range(3))
     assert all(chances[f"A{number}"] < 0.2 for number in range(3))
     assert all(chances[f"A{number}"] > 0.8 for number in range(6, 20))
+
+
+def test_each_quantity_has_diagnostics_of_its_own(lab: Lab) -> None:
+    begin(lab)
+    work(lab, 3)
+    first, cost = lab.get("diagnostics"), lab.get("diagnostics", quantity="cost")
+    assert lab.get("diagnostics", quantity="yield") == first
+    observed = {one["key"]: one["values"]["cost"]["value"] for one in lab.observations()}
+    assert {one["key"]: one["observed"] for one in cost["leave_one_out"]} == pytest.approx(observed)
+    assert cost["columns"] != first["columns"]
+    refused = lab.client.get(f"{lab.path}/diagnostics", params={"quantity": "colour"})
+    assert (refused.status_code, "yield" in refused.json()["errors"][0]["message"]) == (422, True)
+
+
+@pytest.mark.parametrize("mode", ["auto", "theory"])
+def test_a_study_with_huge_values_can_be_read(lab: Lab, mode: str) -> None:
+    unlimited = {"name": "yield", "direction": "maximize"}
+    begin(lab, objectives=[unlimited, COST], theory=THEORY if mode == "theory" else None)
+    for key, value in (("DMF-20", 1e300), ("THF-50", -1e300), ("DMF-80", 1e200)):
+        body = {"candidate": key, "values": {"yield": -value, "cost": value, "purity": 1e300}}
+        assert lab.send(body).status_code == 201
+    for view in ("front", "summary", "certificate", "trace"):
+        assert lab.client.get(f"{lab.path}/{view}").status_code == 200
+
+
+def test_candidates_have_a_chance_of_being_on_the_front_and_the_certificate_tells_of_it(lab: Lab) -> None:
+    begin(lab)
+    work(lab, 3)
+    front = lab.get("front")
+    page = lab.get("candidates", posterior="true", limit=100)
+    pairs = zip(page["candidates"], page["posterior"], strict=True)
+    chances = {candidate["key"]: belief["front_chance"] for candidate, belief in pairs}
+    assert all(0 <= chance <= 1 for chance in chances.values())
+    assert {point["key"]: point["chance"] for point in front["expected"]} == {
+        point["key"]: chances[point["key"]] for point in front["expected"]
+    }
+    unlikely = [
+        chances[candidate["key"]]
+        for candidate, belief in zip(page["candidates"], page["posterior"], strict=True)
+        if not belief["on_front"]
+    ]
+    assert sum(chances.values()) >= 0.9  # some candidate is on the front of nearly every draw
+    assert max(unlikely, default=0.0) <= 0.1
+    table = lab.client.get(f"{lab.path}/candidates", params={"format": "csv", "posterior": "true"}).text
+    assert "front_chance" in table.splitlines()[0].split(",")
+    certificate = lab.get("certificate")["front"]
+    assert certificate == {name: front[name] for name in ("possible", "gap", "hypervolume", "confidence", "estimate")}
+
+
+def test_one_objective_has_no_front_in_its_certificate(lab: Lab) -> None:
+    lab.begin()
+    lab.work(1)
+    assert lab.get("certificate")["front"] is None

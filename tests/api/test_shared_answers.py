@@ -144,3 +144,12 @@ def test_if_computing_fails_the_next_reader_tries_again(lab: Lab, monkeypatch: p
     assert lab.client.get(f"{lab.path}/summary").status_code == 500
     monkeypatch.setattr(reading, "summary_out", shape)
     assert lab.client.get(f"{lab.path}/summary").status_code == 200
+
+
+def test_another_version_of_the_server_answers_anew(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.begin()
+    address = f"{lab.path}/summary"
+    known = {"If-None-Match": lab.client.get(address).headers["ETag"]}
+    assert lab.client.get(address, headers=known).status_code == 304
+    monkeypatch.setattr(shared_answers, "PROGRAM", "another version")
+    assert lab.client.get(address, headers=known).status_code == 200

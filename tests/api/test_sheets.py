@@ -24,6 +24,11 @@ def sheet(lab: Lab, **params: str) -> str:
     return lab.client.get(f"{lab.path}/batches/1/sheet", params=params).text
 
 
+def test_mistakes_are_told_in_the_order_of_the_rows(bench: Lab) -> None:
+    refused = bench.sheet("key,value,measured_at\nDMF-20,1,yesterday\nTHF-20,much,\n,3,\nMeOH-20,more,\n")
+    assert [error["row"] for error in refused.json()["errors"]] == [2, 3, 4, 5]
+
+
 @pytest.mark.parametrize("decimal", ["point", "comma"])
 @pytest.mark.parametrize("bom", ["true", "false"])
 def test_a_filled_in_sheet_comes_back(bench: Lab, decimal: str, bom: str) -> None:

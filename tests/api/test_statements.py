@@ -38,12 +38,11 @@ def statements(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Iterato
         event.remove(engine, "before_cursor_execute", note)
 
 
-def test_a_report_takes_eight_statements(lab: Lab, statements: list[str], resources: Resources) -> None:
-    """On PostgreSQL one more, which locks the study of a group before any Idempotency-Key."""
+def test_a_report_takes_six_statements(lab: Lab, statements: list[str]) -> None:
     lab.begin().report(candidate="MeOH-40", value=0.2)  # the keys are read once
     statements.clear()
     lab.report(candidate="MeOH-50", value=0.3)
-    assert len(statements) <= (8 if resources.database.file else 9)
+    assert len(statements) <= 6
 
 
 def test_a_report_of_a_batch_takes_as_many_however_large_it_is(lab: Lab, statements: list[str]) -> None:

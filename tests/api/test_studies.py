@@ -49,6 +49,9 @@ def test_a_study_is_made_with_defaults_that_work(admin: TestClient) -> None:
         "budget": None,
         "cost_unit": None,
         "confirm": None,
+        "tags": [],
+        "shard": None,
+        "precision": None,
     }
     assert (study["name"], study["state"], study["candidates"], study["columns"]) == ("s", "active", 0, [])
     assert made.headers["ETag"] == f'"{study["version"]}"'
@@ -92,25 +95,20 @@ def test_what_changes_nothing_leaves_the_version(admin: TestClient, study: str) 
 
 
 def test_a_study_goes_through_its_life(admin: TestClient, study: str) -> None:
-    for state in ("paused", "active", "paused", "archived"):
+    for state in ("paused", "active", "paused", "archived", "active", "archived", "paused", "archived"):
         assert (
             admin.patch("/v1/studies/s", json={"state": state, "reason": "why"}, headers=ANY).json()["state"] == state
         )
-    for state in ("active", "paused"):
-        refused = admin.patch("/v1/studies/s", json={"state": state}, headers=ANY)
-        document = problem(refused, 409, "forbidden-transition")
-        assert (document["state"], document["wanted"]) == ("archived", state)
     problem(admin.patch("/v1/studies/s", json={"state": "deleted"}, headers=ANY), 422, "invalid-input")
-    assert admin.delete("/v1/studies/s", params={"reason": "done"}).status_code == 204
+    assert admin.delete("/v1/studies/s", params={"reason": "done", "confirm": "s"}).status_code == 204
 
 
 def test_a_deleted_study_leaves_a_tombstone(admin: TestClient, study: str) -> None:
-    assert admin.delete("/v1/studies/s").content == b""
+    assert admin.delete("/v1/studies/s?confirm=s").content == b""
     for answer in (
         admin.get("/v1/studies/s"),
         admin.patch("/v1/studies/s", json={}, headers=ANY),
-        admin.delete("/v1/studies/s"),
-        admin.put("/v1/studies/s", json={}),
+        admin.delete("/v1/studies/s?confirm=s"),
         admin.get("/v1/studies/s/candidates"),
         admin.put("/v1/studies/s/candidates", content=b"t\n1\n2\n", headers={"Content-Type": "text/csv"}),
         admin.post("/v1/keys", json={"name": "x", "role": "client", "studies": ["s"]}),
@@ -142,5 +140,18 @@ def test_a_grant_to_no_key_is_refused(admin: TestClient, study: str) -> None:
 
 @pytest.mark.parametrize("reason", ["%00", "a%00b", ""])
 def test_a_reason_in_the_address_is_text_that_can_be_kept(admin: TestClient, study: str, reason: str) -> None:
-    problem(admin.delete(f"/v1/studies/s?reason={reason}"), 422, "invalid-input")
-    assert admin.delete("/v1/studies/s?reason=over%0Aand%20out").status_code == 204
+    problem(admin.delete(f"/v1/studies/s?confirm=s&reason={reason}"), 422, "invalid-input")
+    assert admin.delete("/v1/studies/s?confirm=s&reason=over%0Aand%20out").status_code == 204
+
+
+def test_tags_are_kept_and_changed_like_any_setting(admin: TestClient) -> None:
+    made = admin.put("/v1/studies/tagged", json={"tags": ["catalysis", "2026-Q4"]})
+    assert made.json()["configuration"]["tags"] == ["catalysis", "2026-Q4"]
+    changed = admin.patch("/v1/studies/tagged", json={"tags": []}, headers={"If-Match": "*"})
+    assert changed.json()["configuration"]["tags"] == []
+
+
+@pytest.mark.parametrize("tags", [["a", "a"], [""], ["a\nb"], [str(n) for n in range(21)], "catalysis"])
+def test_tags_that_sort_nothing_are_refused(admin: TestClient, tags: object) -> None:
+    refused = admin.put("/v1/studies/tagged", json={"tags": tags})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"].split("/")[1]) == (422, "tags")

@@ -30,7 +30,7 @@ def values(lab: Lab) -> list[float]:
 @on_sqlite
 def test_a_key_of_another_candidate_than_the_suggestion_is_refused_and_both_are_named(bench: Lab) -> None:
     first, second, *_ = keys_of(bench)
-    for key, named in ((second, second), ("ZZZ", "no candidate with the row's key")):
+    for key, named in ((second, second), ("ZZZ", "the key in row 2 is none of the study's")):
         [finding] = problem(bench.sheet(f"suggestion,key,value\nB1-S1,{key},83.1\n"), 422, "invalid-input")["errors"]
         assert (finding["row"], finding["code"]) == (2, "other-candidate")
         assert f"B1-S1 is {first}" in finding["message"]
@@ -125,6 +125,21 @@ def test_the_header_is_understood_as_people_write_it(bench: Lab, header: str) ->
     problem(bench.sheet("suggestion,value,Yield\nB1-S2,83.1,83.1\n"), 422, "invalid-input")
 
 
+@pytest.mark.parametrize(
+    ("header", "meant"), [("yeild", "yield"), ("Yields (%)", "yield"), ("valeu", "value"), ("notes", "note")]
+)
+@on_sqlite
+def test_a_column_that_is_almost_one_of_ours_is_not_left_out_silently(bench: Lab, header: str, meant: str) -> None:
+    key = keys_of(bench)[0]
+    filled = f"suggestion,key,failed,value,{header}\nB1-S1,{key},,83.1,\nB1-S2,,,,\nB1-S3,,leaked,,5\n"
+    [finding] = problem(bench.sheet(filled), 422, "invalid-input")["errors"]
+    assert (finding["code"], finding["row"]) == ("header", 1)
+    assert f"Did you mean `{meant}`?" in finding["message"]
+    assert bench.observations() == []
+    empty = filled.replace(",5\n", ",\n")
+    assert bench.sheet(empty).status_code == 201
+
+
 @on_sqlite
 def test_history_comes_under_the_labs_own_column_names(bench: Lab) -> None:
     text = "Probe;Ausbeute in Prozent\nTHF-20;83,1\n"
@@ -200,6 +215,65 @@ def test_a_sheet_goes_out_and_comes_back_as_xlsx(bench: Lab) -> None:
     assert [result["value"] for result in sent.json()["results"]] == [83.1, 71.5], sent.text
     form = bench.client.post(f"{bench.path}/observations", files={"sheet": ("sheet.xlsx", file.getvalue())})
     assert form.json()["recorded"] == 0
+
+
+@pytest.mark.parametrize(
+    ("number_format", "cell", "understood"),
+    [
+        ('0.0" %"', 83.1, 83.1),
+        ("0.0\\%", 83.1, 83.1),
+        ("0.0_%", 83.1, 83.1),
+        ("[$%-409]0.0", 83.1, 83.1),
+        ('0.0"x"%', 0.715, 71.5),
+        ('0.0%;"no %"-0.0', 0.715, 71.5),
+        ('0.0%;"no %"-0.0', -5.5, -5.5),
+        ("0.0;0.0;0%", 5.5, 5.5),
+        ("[<1]0.0%;[Red]0%", 0.715, 71.5),
+        ("[<1]0.0%;0.0", 0.715, None),
+    ],
+)
+@on_sqlite
+def test_only_a_percent_sign_that_scales_makes_a_percentage(
+    bench: Lab, number_format: str, cell: float, understood: float | None
+) -> None:
+    workbook, file = Workbook(), BytesIO()
+    workbook.active.append(["suggestion", "value"])
+    workbook.active.append(["B1-S1", cell])
+    workbook.active.cell(2, 2).number_format = number_format
+    workbook.save(file)
+    path, headers = f"{bench.path}/observations", {"Content-Type": XLSX}
+    sent = bench.client.post(path, content=file.getvalue(), headers=headers)
+    if understood is None:
+        assert problem(sent, 422, "invalid-input")["errors"][0]["row"] == 2
+    else:
+        assert [result["value"] for result in sent.json()["results"]] == [understood], sent.text
+
+
+@pytest.mark.parametrize(
+    ("unit", "written", "is_same"),
+    [
+        ("mPa", "MPa", False),
+        ("Pa", "pA", False),
+        ("kg", "kG", False),
+        ("mmol", "Mmol", False),
+        ("mL", "ml", True),
+        ("percent", "Percent", True),
+        ("µL", "μl", True),
+        ("per cent", "Per Cent", True),
+        ("°C", "℃", True),
+    ],
+)
+@on_sqlite
+def test_a_unit_in_a_value_or_a_header_is_the_studys_own_to_the_case(
+    lab: Lab, unit: str, written: str, is_same: bool
+) -> None:
+    lab.begin(objective="yield", unit=unit).batch(min_size=2, max_size=2)
+    for sheet in (f"suggestion,value\nB1-S1,5 {written}\n", f"suggestion,yield ({written})\nB1-S2,5\n"):
+        sent = lab.sheet(sheet)
+        if is_same:
+            assert sent.json()["results"][0]["value"] == 5.0, sent.text
+        else:
+            assert problem(sent, 422, "invalid-input")["errors"][0]["code"] == "unit"
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"PK\x03\x04" + b"\0" * 200])

@@ -28,7 +28,12 @@ PLANTED = {
     "The engine needs only numpy and scipy": ("app/engine/__init__.py", "import app.domain.clock"),
     "Only modelling speaks to the engine": ("app/storage/ledger.py", "import app.engine"),
     "Modelling reads no database and knows no request": ("app/modelling/model.py", "import sqlalchemy"),
+    "Only the processes of a cluster load Ray": ("app/compute/supervision.py", "import app.compute.on_ray.gateway"),
     "Routes reach storage through services": ("app/api/routes/studies.py", "import app.storage"),
+    "The core knows no connection: main alone puts them together": (
+        "app/services/resources.py",
+        "import app.sso",
+    ),
     "The client needs httpx and nothing of the server": ("nextbatch/__init__.py", "import app.domain"),
 }
 

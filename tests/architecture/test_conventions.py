@@ -20,12 +20,15 @@ PYTHON = [path for folder in ("app", "client", "migrations") for path in sorted(
 WRITERS = {
     "app/services/group_commit.py",
     "app/services/maintenance.py",
+    "app/services/tickets.py",
     "app/services/transactions.py",
     "app/storage/blobs.py",
     "app/storage/database.py",
     "app/storage/snapshots.py",
+    "app/storage/erasing.py",
     "app/storage/schema.py",
     "app/storage/sweeping.py",
+    "app/webhooks/dispatcher.py",
 }
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "constants", "misc", "manager", "handlers", "tmp"}
 LONGEST_ROUTE = 12

@@ -12,15 +12,16 @@ from app.engine import rng_at
 from benchmarks.labs import elsewhere
 from benchmarks.labs.__main__ import main
 from benchmarks.labs.contestants import contestants
+from benchmarks.labs.moments import SHARES, Moment
 from benchmarks.labs.page import write
 from benchmarks.labs.plots import plot_labs
 from benchmarks.labs.policies import Auto, Random, common_start
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.records import Record
 from benchmarks.labs.simulation import simulate
-from benchmarks.labs.summary import against, per_policy, per_table, shared, speed, standings
+from benchmarks.labs.summary import against, experiments, per_policy, per_table, shared, speed, standings
 from benchmarks.labs.tables import Table, load
-from benchmarks.lines import read
+from benchmarks.lines import append, read
 
 
 @pytest.fixture
@@ -50,12 +51,14 @@ def test_a_table_has_words_numbers_and_single_measurements(table: Table) -> None
 
 
 def test_figures_are_shares_of_the_range_and_of_random(table: Table) -> None:
-    record = Record.of(table, Protocol(), 0, "by hand", np.array([0, 28]), 0, [(9.0, 9.0), (1.0, 0.5), (3.0, 0.7)])
+    spent, values = [(9.0, 9.0), (1.0, 0.5), (3.0, 0.7)], [15.0, 21.0, 8.0]
+    record = Record.of(table, Protocol(), 0, "by hand", np.array([0, 28, 28]), values, 0, spent)
     assert record.simple == pytest.approx(1 / 19)
     assert record.recommended == 1
-    assert record.cumulative == pytest.approx((19 + 1) / 2 / (19 - table.truth.mean()))
+    assert record.cumulative == pytest.approx((19 + 1 + 1) / 3 / (19 - table.truth.mean()))
     assert (record.seconds, record.processor) == (2, pytest.approx(0.6))
-    assert record.regrets == pytest.approx((1, 1 / 19), abs=1e-6)
+    assert record.regrets == pytest.approx((1, 1 / 19, 1 / 19), abs=1e-6)
+    assert (record.rounds, record.average) == (3, 1)  # 15 is more than (21 + 8)/2
     assert not record.hit
 
 
@@ -96,6 +99,15 @@ def test_a_run_goes_on_where_it_was(folder: Path, capsys: pytest.CaptureFixture[
     assert "| random | T60 q5 | 1 | 2 |" in capsys.readouterr().out
 
 
+def test_what_auto_mode_says_is_shown_beside_the_regrets(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    moments = folder / "moments.jsonl"
+    append(moments, Moment("toy", 0, 20, (0.7,) * len(SHARES), 0.3, 0.1, 0.2, 0.5, False, 0.4, True, 0.25, True))
+    main(["table", *f"--out {folder / 'none.jsonl'} --calibration {moments}".split()])
+    shown = capsys.readouterr().out
+    assert "| 20 | 1 | 1 | 0.700 | 0.700 | 0.700 |" in shown
+    assert "| of them wrong | 0 | 0 | 1 | 0 | 0 |" in shown
+
+
 def test_the_page_is_filled_from_the_records(folder: Path) -> None:
     out, page = folder / "runs.jsonl", folder / "labs.md"
     main(["run", *f"--data {folder} --out {out} --tables toy --policies random auto --seeds 0:2".split()])
@@ -103,7 +115,7 @@ def test_the_page_is_filled_from_the_records(folder: Path) -> None:
     main(["page", "--out", str(out), "--pages", str(folder)])
     means, _, library = page.read_text().partition("<!-- T60 q5 speed, library -->")
     assert "| random | T60 q5 | 1 | 2 |" in means
-    assert "| auto" not in means
+    assert "| auto | T60 q5 | 1 | 2 |" in means
     assert "| table | auto, s |" in library
     assert "old" not in means + library
     assert (folder / "labs-T60-q5.svg").exists()
@@ -115,13 +127,13 @@ def test_a_quick_run_is_with_whoever_is_there(
     monkeypatch.setattr("benchmarks.peers.link.ENVIRONMENTS", folder / "nobody")
     main(["--quick", *f"--data {folder} --out {folder / 'quick.jsonl'} --tables toy --seeds 0:1".split()])
     shown = capsys.readouterr().out
-    assert "| nextbatch | T60 q5 | 1 | 1 |" in shown
+    assert "| auto | T60 q5 | 1 | 1 |" in shown
     assert "| T60 q5 | random | 1 |" in shown
     assert "BayBE" not in shown
 
 
 def test_tables_from_elsewhere_are_shown_apart(tmp_path: Path) -> None:
-    plain = [record_of("nextbatch", table, 0, simple) for table, simple in (("agnp", 0.25), ("suzuki", 0.75))]
+    plain = [record_of("auto", table, 0, simple) for table, simple in (("agnp", 0.25), ("suzuki", 0.75))]
     records = [replace(record, regrets=(0.9, record.simple), processor=0.1) for record in plain]
     (tmp_path / "labs.md").write_text(
         "<!-- T60 q5 simple -->\n<!-- end -->\n<!-- T60 q5 elsewhere simple -->\n<!-- end -->\n"
@@ -131,6 +143,18 @@ def test_tables_from_elsewhere_are_shown_apart(tmp_path: Path) -> None:
     assert ("| agnp | 0.25" in here, "suzuki" in here) == (True, False)
     assert ("| suzuki | 0.75" in elsewhere, "agnp" in elsewhere) == (True, False)
     assert (tmp_path / "labs-T60-q5-elsewhere.svg").exists()
+
+
+def test_the_service_is_shown_where_times_are(tmp_path: Path) -> None:
+    """Its choices are those of the library; records of another version would stand beside them."""
+    plain = [record_of(policy, "agnp", 0, simple) for policy, simple in (("auto", 0.25), ("nextbatch", 0.75))]
+    marks = ("simple", "differences", "speed")
+    (tmp_path / "labs.md").write_text("".join(f"<!-- T60 q5 {name} -->\n<!-- end -->\n" for name in marks))
+    write([replace(record, regrets=(0.9, record.simple), processor=0.1) for record in plain], tmp_path)
+    simple, differences, times = (tmp_path / "labs.md").read_text().split("<!-- end -->")[:3]
+    assert ("0.25" in simple, "0.75" in simple) == (True, False)
+    assert "| T60 q5 | nextbatch | 1 | -0.5000" in differences
+    assert "| table | nextbatch, s |" in times
 
 
 def record_of(policy: str, table: str, seed: int, simple: float) -> Record:
@@ -143,6 +167,28 @@ def test_means_are_over_the_tables_that_everybody_has() -> None:
     assert "| a | T60 q5 | 1 | 1 | 0.2000 |" in per_policy(records)
     assert "| y | 0.4000 ± 0.0000 (1) | – |" in per_table(records)
     assert per_policy([]).count("\n") == 1
+
+
+def test_the_experiments_that_batches_need_are_counted_on_equal_studies() -> None:
+    def study(protocol: str, seed: int, *regrets: float) -> Record:
+        return replace(record_of("auto", "x", seed, 0.0), protocol=protocol, regrets=regrets)
+
+    one = [study("T50 q1", 0, 0.5, 0.04, 0.0), study("T50 q1", 1, 0.5, 0.5, 0.5)]
+    five = [study("T60 q5", 0, 0.5, 0.5, 0.5, 0.015), study("T60 q5", 2, 0.0)]
+    lines = experiments([*one, *five], "auto", ("T50 q1", "T60 q5"), 4).splitlines()[2:]
+    assert lines == [
+        "| T50 q1 | 1 | 2.0 | 3.0 | 3.0 | 3.0 |",
+        "| T60 q5 | 1 | 4.0 | 4.0 | 4.0 | 4.0 |",
+        "| second minus first | 1 | +2.0 ± 0.0 | +1.0 ± 0.0 | +1.0 ± 0.0 | +1.0 ± 0.0 |",
+    ]
+    assert experiments(one, "auto", ("T50 q1", "T60 q5"), 4).count("\n") == 1
+
+
+def test_what_older_records_do_not_know_is_left_open() -> None:
+    known = replace(record_of("a", "x", 0, 0.2), average=0.25, rounds=12, processor=1.0)
+    assert "| 0.2500 | 12.0000 |" in per_policy([known])
+    assert per_policy([known, replace(known, seed=1, average=float("nan"))]).count("–") == 1
+    assert "–" in per_table([replace(known, average=float("nan"))], "average")
 
 
 def test_differences_are_between_equal_tables_and_seeds() -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, text
 
 from app.cli import serving
 from app.cli.serving import first_admin_key, prepare
+from app.domain.clock import ago
 from app.domain.errors import DatabaseBusy
 from app.logs import configure
 from app.services.maintenance import drop_old_answers
@@ -67,5 +68,5 @@ def test_a_restart_needs_no_turn_to_write(address: str, tmp_path: Path, new_key:
     with writing(address):
         database = prepare(Settings(data=tmp_path, database_url=address))
         assert first_admin_key(database, tmp_path / "admin.key") is None
-        assert drop_old_answers(database, days=1) == 0
+        assert drop_old_answers(database, ago(days=1)) == 0
     database.dispose()

@@ -6,7 +6,11 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import command
+from app.cli.demo.command import BENCH, _create_study, _run
 from app.cli.demo.reaction import NOISE, Reaction
+from app.cli.demo.server import temporary_server
+from app.engine.auto import BENCH as FEWEST
+from nextbatch import Client
 
 
 def test_the_demo_runs_by_itself_and_ends_near_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,6 +20,18 @@ def test_the_demo_runs_by_itself_and_ends_near_the_best(monkeypatch: pytest.Monk
     assert done.exit_code == 0, done.output
     assert "In the simulation, RX-" in done.output
     assert "best so far" in done.output
+
+
+def test_the_batches_of_the_demo_are_batches_and_its_yield_has_limits() -> None:
+    budget = 33
+    with temporary_server() as (address, key), Client(address, key) as client:
+        study = _create_study(client, 1)
+        _run(study, budget, pace=0, objectives=1)
+        sizes = [batch.size for batch in study.batches()]
+        assert sum(sizes) == budget
+        assert min(sizes[:-1]) >= FEWEST
+        assert max(sizes) <= BENCH
+        assert study.details.configuration["limits"] == {"low": 0.0, "high": 100.0}
 
 
 def test_the_demo_of_two_objectives_ends_with_a_front(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,3 +85,14 @@ def _printed(log_format: str, level: str, deed: str) -> list[str]:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.stderr == ""
     return ended.stdout.splitlines()
+
+
+def test_a_log_for_people_has_no_colour_codes_in_a_file_and_names_the_key(tmp_path: Path) -> None:
+    with running(tmp_path / "data", NEXTBATCH_LOG_FORMAT="console") as server:
+        headers = {"Authorization": f"Bearer {server.key}"}
+        httpx.get(f"{server.address}/v1/keys/me", headers=headers).raise_for_status()
+        server.stop()
+    output = server.output.read_text()
+    assert "\x1b" not in output
+    assert server.key is not None
+    assert re.search(rf"request .*key_id={server.key.split('_')[1]}", output)

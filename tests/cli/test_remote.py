@@ -137,6 +137,54 @@ def test_a_sheet_goes_out_is_checked_confirmed_and_comes_in(
     assert "duplicate" in again.stdout
 
 
+def test_a_sheet_of_another_lab_is_mapped_taken_back_and_sent_right(
+    run: Run, study: Study[SyncConnection], tmp_path: Path
+) -> None:
+    (tmp_path / "own.csv").write_text("Probe;Ausbeute\nR1;0,5\nR2;0,6\n")
+    run("report", study.name, "--sheet", "own.csv", "--map", "Ausbeute", code=2)
+    run("report", study.name, "--sheet", "own.csv", "--yes", code=1)
+    told = run("report", study.name, "--sheet", "own.csv", "--map", "Probe=key", "--map", "Ausbeute=value", "--yes")
+    upload = told.stderr.split("--upload ")[1].split()[0]
+    run("retract", study.name, "--reason", "another study", code=2)
+    run("retract", study.name, 1, "--upload", upload, "--reason", "another study", code=2)
+    taken = run("retract", study.name, "--upload", upload, "--reason", "another study")
+    assert "2 results" in taken.stdout
+    assert [result.state for result in study.observations()] == ["retracted", "retracted"]
+
+
+def test_a_sheet_with_other_values_is_offered_as_corrections(
+    run: Run, study: Study[SyncConnection], tmp_path: Path
+) -> None:
+    run("ask", study.name, "--sheet", "sheet.csv", "--max-size", 3)
+    fill(tmp_path / "sheet.csv", "0.5")
+    report = ("report", study.name, "--sheet", "sheet.csv")
+    run(*report, "--yes")
+    fill(tmp_path / "sheet.csv", "0.25")
+    run(*report, "--yes", code=1)
+    stopped = run(*report, typed="\n", code=1)
+    assert "corrected" in stopped.stdout
+    assert {result.value for result in study.observations()} == {0.5}
+    asked = run(*report, typed="read the wrong line\n")
+    assert any(row.split()[-3:] == ["0.25", "0.5", "corrected"] for row in asked.stdout.splitlines())
+    assert {(result.value, result.reason) for result in study.observations()} == {(0.25, "read the wrong line")}
+    fill(tmp_path / "sheet.csv", "0.75")
+    run(*report, "--yes", "--correct", "and again")
+    assert {result.reason for result in study.observations()} == {"and again"}
+
+
+def test_a_sheet_outside_the_limits_is_stored_if_a_person_confirms_it(
+    run: Run, study: Study[SyncConnection], tmp_path: Path
+) -> None:
+    study.change(objectives=[{"name": "yield", "direction": "maximize", "limits": {"low": 0, "high": 1}}])
+    (tmp_path / "high.csv").write_text("key,value\nR1,1.5\n")
+    report = ("report", study.name, "--sheet", "high.csv")
+    run(*report, "--yes", code=1)
+    run(*report, "--outside-limits", "refuse", typed="y\ny\n", code=1)
+    run(*report, typed="n\n", code=1)
+    run(*report, typed="y\ny\n")
+    assert [result.value for result in study.observations()] == [1.5]
+
+
 def test_an_implausible_result_is_stored_only_if_a_person_confirms_it(run: Run, study: Study[SyncConnection]) -> None:
     study.report([{"key": f"R{number}", "value": 0.5 + number / 100} for number in range(5)])
     report = ("report", study.name, "R6", 83)
@@ -150,7 +198,40 @@ def test_an_implausible_result_is_stored_only_if_a_person_confirms_it(run: Run, 
     assert [observation.value for observation in study.observations()][5:] == [83, 83]
 
 
-@pytest.mark.parametrize("option", ["--duplicates", "--implausible"])
+def test_a_value_outside_its_limits_is_stored_only_if_a_person_confirms_it(
+    run: Run, server: Live, tmp_path: Path
+) -> None:
+    name = f"limited-{uuid4().hex[:8]}"
+    with Client(server.url, server.key) as client:
+        limited = {"name": "yield", "direction": "maximize", "limits": {"low": 0, "high": 100}}
+        study = client.create_study(name, objectives=[limited])
+        study.upload([{"key": f"L{number}", "t": number} for number in range(6)])
+        report = ("report", name, "L1", 101)
+        asked = run(*report, typed="n\n", code=1)
+        assert "L1" in asked.stderr or "100" in asked.stderr
+        run(*report, "--yes", code=1)
+        run(*report, "--outside-limits", "refuse", code=1)
+        sheet = tmp_path / "sheet.csv"
+        sheet.write_text("key,value\nL2,102\n")
+        run("report", name, "--sheet", sheet, typed="n\n", code=1)
+        assert study.observations() == []
+        run(*report, typed="y\n")
+        run("report", name, "--sheet", sheet, typed="y\ny\n")
+        run("report", name, "L3", 103, "--yes", "--outside-limits", "accept")
+        run("correct", name, 1, 104, "--reason", "typing error", code=1)
+        run("correct", name, 1, 104, "--reason", "typing error", "--outside-limits", "accept")
+        assert [result.value for result in study.observations()] == [104, 102, 103]
+
+
+def test_a_candidate_that_failed_for_good_is_not_suggested_again(run: Run, study: Study[SyncConnection]) -> None:
+    run("report", study.name, "R1", "--failed", "stirrer stopped")
+    run("report", study.name, "R2", "--failed", "tar", "--no-retry")
+    available = {candidate.key: candidate.available for candidate in study.candidates()}
+    assert (available["R1"], available["R2"]) == (True, False)
+    run("report", study.name, "R3", 0.5, "--no-retry", code=2)
+
+
+@pytest.mark.parametrize("option", ["--duplicates", "--implausible", "--outside-limits"])
 def test_a_misspelled_choice_is_wrong_usage(run: Run, option: str) -> None:
     run("report", "any", "R1", 1, option, "nwe", code=2)
 
@@ -235,3 +316,30 @@ def test_a_candidate_is_reserved_and_released(run: Run, study: Study[SyncConnect
     assert [entry["key"] for entry in read_json(run("release", study.name, "R1", "--json"))] == ["R2"]
     assert "not-reservable" not in run("reserve", study.name).output
     assert [reservation.key for reservation in study.reservations("bench-2")] == ["R2"]
+
+
+def test_descriptors_come_in_files_of_their_own(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("key;ligand;heat\nA;XPhos;20\nB;PPh3;30\nC;XPhos;40\n")
+    (tmp_path / "ligands.csv").write_text("ligand,cone angle,donor\nXPhos,256,0.3\nPPh3,145,0.1\n")
+    (tmp_path / "heats.csv").write_text("heat,steps\n20,1\n30,2\n40,3\n")
+    run("create", "described")
+    files = ("--descriptors", "ligands.csv", "--descriptors", "heats.csv")
+    receipt = read_json(run("upload", "described", "list.csv", *files, "--json"))
+    assert [column["name"] for column in receipt["columns"]] == [
+        "key",
+        "ligand",
+        "heat",
+        "cone angle",
+        "donor",
+        "steps",
+    ]
+    run("create", "not-described")
+    for content, words in (
+        ("solvent,density\nTHF,1\n", "called solvent"),
+        ("ligand,heat\nXPhos,1\nPPh3,2\n", "have heat, too"),
+        ("ligand,size\nXPhos,1\nXPhos,2\n", "is there twice"),
+        ("ligand,size\nXPhos,1\n", "no row for PPh3"),
+    ):
+        (tmp_path / "wrong.csv").write_text(content)
+        refused = run("upload", "not-described", "list.csv", "--descriptors", "wrong.csv", code=2)
+        assert words in " ".join(refused.output.replace("│", " ").split())

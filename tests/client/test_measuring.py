@@ -121,6 +121,17 @@ def test_how_it_stands(study: Any) -> None:
     assert [point.best for point in study.trace().progress] == [0.4, 0.9]
 
 
+def test_the_model_tells_what_matters_and_which_results_surprise(study: Any) -> None:
+    assert str(study.diagnostics()) == "Nothing has been learnt yet."
+    study.report([{"key": row["key"], "value": row["temperature"] / 100} for row in ROWS])
+    diagnostics = study.diagnostics()
+    assert {result.key for result in diagnostics.leave_one_out} == {row["key"] for row in ROWS}
+    assert {column.name for column in diagnostics.columns} == {"temperature", "solvent"}
+    assert all(point.lower <= point.mean <= point.upper for column in diagnostics.columns for point in column.slice)
+    assert diagnostics.outliers == ()
+    assert "temperature" in str(diagnostics)
+
+
 def test_the_ledger_is_sound_and_batches_replay(study: Any) -> None:
     number = study.ask(max_size=2).number
     assert study.verify().sound
@@ -146,6 +157,28 @@ def test_an_implausible_value_can_be_refused_until_it_is_confirmed(study: Any) -
     assert len(study.observations()) == 5
     for attempt in attempts:
         assert attempt("accept").recorded
+
+
+def test_a_value_outside_its_limits_is_refused_until_it_is_confirmed(client: Any) -> None:
+    limited = {"name": "yield", "direction": "maximize", "limits": {"low": 0, "high": 100}}
+    study = client.create_study(f"limited-{uuid4().hex[:8]}", objectives=[limited])
+    study.upload([{"key": f"L{number}", "t": number} for number in range(6)])
+    batch = study.ask(min_size=2, max_size=2)
+    first, second = batch.suggestions
+    other = next(f"L{number}" for number in range(6) if f"L{number}" not in (first.key, second.key))
+    study.report({"key": other, "value": 50.0})
+    attempts = [
+        lambda **judgement: first.report([101.0] * first.replicates, **judgement).recorded,
+        lambda **judgement: batch.report({second.key: [101.0] * second.replicates}, **judgement).recorded,
+        lambda **judgement: study.report({"key": other, "value": 102.0}, **judgement).recorded,
+        lambda **judgement: study.correct(1, 103.0, "typing error", **judgement).observation,
+    ]
+    for attempt in attempts:
+        with pytest.raises(InvalidInput) as refused:
+            attempt()
+        assert {finding.code for finding in refused.value.errors} == {"outside-limits"}
+    for attempt in attempts:
+        assert attempt(outside_limits="accept")
 
 
 def test_a_sheet_is_written_as_a_spreadsheet_if_its_name_says_so(study: Any, tmp_path: Path) -> None:
@@ -175,6 +208,8 @@ def test_several_quantities_are_reported_by_name_and_make_a_front(client: Any) -
     assert study.summary().front.possible == front.possible
     corrected = study.correct(1, {"price": 3.0}, "wrong invoice").observation
     assert corrected.values["price"]["value"] == 3.0
+    first = study.front(as_of=study.observations()[1].seq)
+    assert len(first.measured) < len(front.measured)
 
 
 def test_several_results_are_taken_back_at_once(study: Any) -> None:

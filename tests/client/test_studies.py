@@ -33,7 +33,8 @@ def test_a_study_is_paused_resumed_archived_and_deleted(client: Any, study: Any)
         study.ask()
     assert study.resume().state == "active"
     assert study.archive("done").state == "archived"
-    study.delete("not needed")
+    assert study.resume().state == "active"
+    study.delete(study.name, "not needed")
     with pytest.raises(NotFound) as refused:
         client.study(study.name)
     assert refused.value.status == 410

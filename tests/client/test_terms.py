@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import uuid4
 
+import pandas as pd
 import pytest
 
 from nextbatch import Conflict, InvalidInput
@@ -58,3 +59,15 @@ def test_a_run_ends_when_the_budget_of_the_study_is_used_up(client: Any) -> None
     study.upload([{"key": f"P{n}", "x": float(n), "price": 1.0} for n in range(9)], cost="price")
     summary = study.run(lambda suggestion: suggestion["x"], budget=9)
     assert (summary.counts.observations, summary.spending.left) == (3, 0.0)
+
+
+def test_descriptors_of_levels_are_joined_to_the_candidates(client: Any) -> None:
+    study = client.create_study(f"described-{uuid4().hex[:8]}")
+    rows = [{"key": "A1", "ligand": "XPhos"}, {"key": "A2", "ligand": "PPh3"}]
+    ligands = pd.DataFrame({"ligand": ["PPh3", "XPhos"], "cone": [145.0, 256.0]})
+    assert study.upload(rows, descriptors={"ligand": ligands}).added == 2
+    assert study.candidate("A1").features == {"ligand": "XPhos", "cone": 256.0}
+    with pytest.raises(InvalidInput, match="no descriptors of 'PPh3'"):
+        study.upload(rows, descriptors={"ligand": ligands[1:]}, dry_run=True, replace=True)
+    with pytest.raises(TypeError, match="list of dicts or a frame"):
+        study.upload("list.csv", descriptors={"ligand": ligands})

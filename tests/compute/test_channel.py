@@ -10,7 +10,7 @@ import pytest
 from app.compute.channel import LARGE, Channel, PlainError
 from app.domain import errors
 from app.domain.errors import Finding, Invalid, Overloaded, Refusal, TermsUnmet
-from app.modelling.composing import Grouping, Terms
+from app.modelling.terms import Grouping, Terms
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DatabaseError
 
+from app.compute.answering import KINDS, LocalAnswerer, open_read_only
 from app.compute.channel import (
     CancelRequest,
     Channel,
@@ -20,10 +21,11 @@ from app.compute.channel import (
 )
 from app.compute.ledger_states import LedgerPrefix
 from app.compute.local import Compute, LocalCompute
-from app.compute.worker import KINDS, Worker, open_read_only
+from app.compute.worker import Worker
 from app.compute.workers import WorkerCompute
 from app.deadline import Unwanted, check_deadline
 from app.domain.errors import Refusal
+from tests.compute.telling import until
 from tests.conftest import on_sqlite
 
 PREFIX = LedgerPrefix(1, 1, "0")
@@ -33,7 +35,8 @@ PREFIX = LedgerPrefix(1, 1, "0")
 def channel(address: str) -> Iterator[Channel]:
     """The server's end; a worker serves the other."""
     ours, theirs = socket.socketpair()
-    worker = Worker(Channel(theirs), WorkerSettings(address, 2**20, 2**20, 60.0, 1, "json", "error"))
+    settings = WorkerSettings(address, 2**20, 2**20, 60.0, 1, "json", "error")
+    worker = Worker(Channel(theirs), LocalAnswerer(settings), settings.threads)
     thread = Thread(target=served, args=(worker,))
     thread.start()
     server = Channel(ours)
@@ -77,6 +80,7 @@ def test_a_computation_that_nobody_wants_before_it_is_begun_is_not_begun(channel
         channel.send(ComputeRequest(number, "compute_batch", (PREFIX,)))  # on one thread
     channel.send(CancelRequest(2))
     assert channel.receive() == ComputationBegun(1)
+    until(lambda: called == [1])
     channel.send(CancelRequest(1))
     assert [reply(channel).error.kind, reply(channel).error.kind] == [Unwanted, Unwanted]
     assert len(called) == 1
@@ -95,7 +99,7 @@ def test_an_error_says_where_it_happened_and_one_that_cannot_travel_is_told_in_w
     channel.send(ComputeRequest(1, "close", (PREFIX,)))
     unknown = reply(channel).error.error()
     assert (type(unknown), str(unknown)) == (ValueError, "no such computation: close")
-    assert "worker.py" in unknown.__notes__[0]
+    assert "answering.py" in unknown.__notes__[0]
     monkeypatch.setattr(LocalCompute, "front", lambda *_: lambda: None)
     channel.send(ComputeRequest(2, "front", (PREFIX,)))
     assert "cannot leave its worker" in str(reply(channel).error.error())

@@ -1,15 +1,15 @@
 """Compute workers: the same answers as without them, whatever happens to a worker."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
+from threading import Event
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -17,19 +17,22 @@ import pytest
 from httpx2 import Response
 
 from app.cli.serving import default_compute_workers
-from app.compute import local, models, supervision
+from app.compute import models, supervision
+from app.compute.channel import WorkerSettings
 from app.compute.ledger_states import LedgerPrefix
-from app.compute.supervision import ATTEMPTS, SupervisedWorker
+from app.compute.supervision import ATTEMPTS, SupervisedWorker, WorkerProgram
+from app.modelling.outline import is_outline
 from app.services.resources import Resources
 from app.storage import studies
 from app.storage.tables import blob_chunks, snapshot_blobs, snapshots
 from tests.api.conftest import problem
 from tests.api.lab import THEORY, Lab
+from tests.compute.telling import story, until, wait_until_ready, worker_of
 from tests.conftest import on_sqlite
+from tests.processes import is_running
 from tests.reliability import lab
 from tests.server import NEXTBATCH, ROOT, environment, running
 
-READS = ("summary", "certificate", "diagnostics", "front", "trace", "candidates?posterior=true&sort=-mean")
 TWO = [{"name": "yield", "direction": "maximize"}, {"name": "price", "direction": "minimize"}]
 
 
@@ -38,21 +41,6 @@ def apart(address: str) -> Iterator[Lab]:
     """A lab whose server has a compute worker."""
     with lab.opened(address, compute_workers=1) as opened:
         yield opened
-
-
-def worker_of(opened: Lab) -> SupervisedWorker:
-    return opened.client.app.state.resources.compute._workers[0]
-
-
-def until(is_so: Callable[[], bool], seconds: float = 60) -> None:
-    end = monotonic() + seconds
-    while not is_so():
-        assert monotonic() < end, "it does not happen"
-        sleep(0.01)
-
-
-def wait_until_ready(worker: SupervisedWorker, deaths: int = 0) -> None:
-    until(lambda: worker.is_ready and worker.deaths >= deaths)
 
 
 @contextmanager
@@ -65,25 +53,6 @@ def asked_of_a_frozen_worker(opened: Lab) -> Iterator[Future[Response]]:
         asked = pool.submit(opened.ask)
         until(lambda: worker.running == 1)
         yield asked
-
-
-def story(opened: Lab, **settings: Any) -> list[Any]:
-    """What a study is told, without what is of the moment."""
-    opened.begin(**settings)
-    told: list[Any] = []
-    for terms in ({}, {"where": ["temperature>30"], "composition": {"per": {"solvent": 2}}}, {"max_size": 3}):
-        told.append(opened.ask(preview=True, **terms).json())
-        told.append(opened.batch(f"w{len(told)}", **terms))
-        opened.measure(told[-1])
-    for read in READS:
-        answer = opened.client.get(f"{opened.path}/{read}")
-        assert answer.status_code == 200, answer.text
-        told.append(answer.json())
-    return json.loads(json.dumps(told, default=str), object_hook=_without_moments)
-
-
-def _without_moments(members: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in members.items() if name not in ("seconds", "created_at", "recorded_at")}
 
 
 @pytest.mark.parametrize("theory", [None, THEORY], ids=["auto", "theory"])
@@ -142,7 +111,14 @@ def test_what_a_killed_worker_had_begun_is_repeated(apart: Lab) -> None:
         os.kill(worker.pid, signal.SIGKILL)
         assert asked.result().status_code == 201
     wait_until_ready(worker, deaths=1)
-    assert apart.client.get("/readyz").json()["compute"] == {"workers": 1, "ready": 1, "running": 0, "deaths": 1}
+    assert apart.client.get("/readyz").json()["compute"] == {
+        "kind": "processes",
+        "workers": 1,
+        "ready": 1,
+        "running": 0,
+        "deaths": 1,
+        "nodes": 1,
+    }
     assert apart.replays(1)
     assert apart.is_sound()
 
@@ -186,6 +162,36 @@ def test_a_worker_that_does_not_end_what_nobody_wants_is_ended(apart: Lab, monke
 
 
 @on_sqlite
+@pytest.mark.parametrize("leaves", ["before the process", "before it is ready"])
+def test_a_client_that_leaves_does_not_cost_a_starting_worker_its_life(address: str, monkeypatch, leaves: str) -> None:
+    monkeypatch.setattr(supervision, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(supervision, "LOOK_SECONDS", 0.02)
+    settings = WorkerSettings(address, 1, 1, 1.0, 1, "json", "error")
+    may_start = Event()
+
+    def wait_for_leave() -> WorkerSettings:
+        may_start.wait(60)
+        return settings
+
+    worker = SupervisedWorker(settings, WorkerProgram("app.compute.worker", wait_for_leave))
+    try:
+        left, stays = (worker.start("unknown", (LedgerPrefix(1, 0, ""),)) for _ in range(2))
+        if leaves == "before the process":
+            worker.cancel(left)
+            assert worker.running == 1
+            may_start.set()
+        else:
+            may_start.set()
+            until(lambda: worker.pid is not None)
+            worker.cancel(left)
+        assert stays.future.result(60).error is not None
+        assert (worker.deaths, stays.attempts) == (0, 0)
+    finally:
+        may_start.set()
+        worker.close()
+
+
+@on_sqlite
 def test_a_worker_that_does_not_heed_the_time_limit_is_ended(address: str, monkeypatch) -> None:
     monkeypatch.setattr(supervision, "GRACE_SECONDS", 0.5)
     with lab.opened(address, compute_workers=1, engine_seconds=1.0) as opened:
@@ -216,15 +222,6 @@ def test_a_worker_ends_with_its_server(address: str) -> None:
     until(lambda: not is_running(pid))
 
 
-def is_running(pid: int) -> bool:
-    """Whether there is such a process; one that has ended counts for nothing, also while nobody asks how."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 @on_sqlite
 def test_the_server_saves_the_snapshots_of_its_workers_and_drops_damaged_ones(apart: Lab, address: str) -> None:
     apart.begin()
@@ -246,13 +243,13 @@ def test_the_server_saves_the_snapshots_of_its_workers_and_drops_damaged_ones(ap
 
 
 @on_sqlite
-def test_a_large_model_is_not_handed_over(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_model_is_handed_over_in_outline(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with lab.opened(address) as opened:
         opened.begin().work(2)
         compute, prefix = opened.client.app.state.resources.compute, prefix_of(opened, 2)
-        assert compute.saved_model(prefix) is not None
-        monkeypatch.setattr(local, "LARGEST_SNAPSHOT", 1)
-        assert compute.saved_model(prefix) is None
+        assert not is_outline(compute.saved_model(prefix))
+        monkeypatch.setattr(models, "LARGEST_SNAPSHOT", 1)
+        assert is_outline(compute.saved_model(prefix))
 
 
 def prefix_of(opened: Lab, number: int) -> LedgerPrefix:

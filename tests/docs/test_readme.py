@@ -61,8 +61,8 @@ def test_the_python_example_works_as_printed_in_ten_lines(server: Server) -> Non
     assert len([line for line in code.splitlines() if line]) <= 10
     for _ in range(2):  # a second run goes on where the first one ended
         printed = run([sys.executable, "-W", "ignore::ResourceWarning", "-"], code, server)
-        assert "mean=80.0" in printed  # the best there is, found among 34 in 12 measurements
-        assert "'heat': 70.0" in printed
+        # the best there is, found among 34 in 12 measurements
+        assert re.fullmatch(r"\w+: 80(?: \(mean of \d\))?, heat 70, solvent DMF\n", printed)
 
 
 def test_every_link_leads_somewhere() -> None:

@@ -40,19 +40,21 @@ from app.domain.events import (
     ObservationCorrected,
     ObservationRetracted,
     ObservationsReported,
-    ReportedObservation,
+    ObservationsReportedAgain,
     ReservationsReleased,
     ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
+    StudyErased,
     StudyEvent,
     StudyForked,
     StudyImported,
+    StudyRestored,
     SuggestionSwapped,
 )
 from app.domain.ledger import FORMAT
-from app.domain.observations import Measured
+from app.domain.observations import Measured, ReportedObservation
 from app.domain.predictions import BestPredicted, Fit
 from app.domain.studies import Configuration, Direction, Objective, Stop, StudyState, Theory
 from tests.domain.strategies import ledger_of
@@ -188,6 +190,11 @@ EVENTS: list[StudyEvent] = [
                 {"solvent": ("DMF", "MeOH")},
             ),
         )
+    ),
+    StudyRestored(StudyState.PAUSED),
+    StudyErased(),
+    ObservationsReportedAgain(
+        (ReportedObservation(2, 2, {"yield": Measured(61.5)}, note="measured again"),), upload=30
     ),
 ]
 

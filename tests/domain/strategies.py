@@ -28,13 +28,13 @@ from app.domain.events import (
     ObservationCorrected,
     ObservationRetracted,
     ObservationsReported,
-    ReportedObservation,
+    ObservationsReportedAgain,
     StudyChanged,
     StudyCreated,
     StudyEvent,
 )
 from app.domain.ledger import FORMAT, GENESIS, LedgerEntry, encode, seal
-from app.domain.observations import Measured
+from app.domain.observations import Measured, ReportedObservation
 from app.domain.predictions import Fit
 from app.domain.studies import Configuration, StudyState, Theory
 
@@ -134,6 +134,12 @@ class _Story:
             number, value = self._draw(st.integers(1, self._observations)), self._draw(numbers)
             self.events.append(ObservationCorrected(number, 2, {"value": Measured(value)}))
 
+    def report_again(self) -> None:
+        if self._observations:
+            number, value = self._draw(st.integers(1, self._observations)), self._draw(numbers)
+            reported = ReportedObservation(number, self._draw(self._candidates), {"value": Measured(value)})
+            self.events.append(ObservationsReportedAgain((reported,)))
+
     def retract(self) -> None:
         if self._observations:
             self.events.append(ObservationRetracted(self._draw(st.integers(1, self._observations)), 2))
@@ -167,6 +173,7 @@ def stories(draw: st.DrawFn) -> list[LedgerEntry]:
         story.abandon,
         story.correct,
         story.retract,
+        story.report_again,
         story.switch,
         story.change,
     ]

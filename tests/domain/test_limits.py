@@ -22,6 +22,7 @@ AT_THE_LIMIT: dict[str, list[Any]] = {
     "repeats": ["auto", 1, 0, 1_000_000, 1_000_001],
     "overdue_hours": [None, 0.5, 0.0, -1.0, 1_000_000.0, 1_000_001.0],
     "seed": [0, -1, 2**63 - 1, 2**63],
+    "shard": [None, 0, 99, 100, 10**9, 10**9 + 1],
     "stop": [
         {"observations": 1},
         {"observations": 0},

@@ -1,4 +1,4 @@
-"""The life cycle of a study: active ⇄ paused → archived → deleted."""
+"""The life cycle of a study: active ⇄ paused ⇄ archived → deleted."""
 
 import pytest
 
@@ -12,6 +12,8 @@ ALLOWED = {
     ("paused", "active"),
     ("paused", "archived"),
     ("paused", "deleted"),
+    ("archived", "active"),
+    ("archived", "paused"),
     ("archived", "deleted"),
 }
 

@@ -114,4 +114,4 @@ def test_drift_stays_within_its_tolerance_however_rarely_the_state_is_refreshed(
     state, batches = made.run([0, 1], 500)
     fresh = from_scratch(state, state.S, Rescues()).leverage
     assert len(batches) > 10
-    assert (np.abs(state.leverage - fresh) <= 1e-5 * fresh + 1e-12 / lam).all()
+    assert (np.abs(state.leverage - fresh) <= 1e-9 * fresh + 1e-13 / lam).all()  # rounding errors of k(x, x)/λ = 1/λ

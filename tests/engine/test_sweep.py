@@ -5,9 +5,11 @@ import inspect
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from app import engine
 from app.engine import State, sweep
+from app.engine.embedding import Embedding
 from app.engine.stability import Rescues
 from tests.engine.problems import lab
 
@@ -43,6 +45,14 @@ def test_the_embedding_of_a_few_candidates_is_their_columns() -> None:
     state = measured()
     np.testing.assert_array_equal(sweep.embedding_of(state, np.array([3, 17])), state.Z[:, [3, 17]])
     np.testing.assert_array_equal(sweep.embedding_of(state, 17), state.Z[:, 17])
+
+
+@pytest.mark.parametrize("shard", [0, 7])
+def test_some_candidates_have_the_rows_they_have_in_the_list(shard: int) -> None:
+    Z, numbers = np.random.default_rng(0).normal(size=(5, 20)), np.array([3, 4, 11, 19])
+    embedding = Embedding.empty(20, shard).filled(Z)
+    np.testing.assert_array_equal(embedding.selected(numbers).array, Z[:, numbers])
+    np.testing.assert_array_equal(embedding.columns(numbers, 2), Z[2:, numbers])
 
 
 def test_a_combination_is_one_number_per_candidate() -> None:

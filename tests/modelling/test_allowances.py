@@ -14,7 +14,8 @@ from app.engine import Ask, EngineSettings, Selection, State, choose, measure, s
 from app.engine.kernels import Gaussian, Linear
 from app.engine.several import Aim, Aims, QuantityPosterior, choose_for
 from app.modelling.allowances import Allowance
-from app.modelling.composing import Grouping, Need, Terms, compose
+from app.modelling.composing import compose
+from app.modelling.terms import Grouping, Need, Terms
 
 A = 9  # candidates: 512 subsets
 HIGHEST = Aims((Aim(0),), origin=np.zeros(1), scale=np.ones(1))

@@ -85,4 +85,21 @@ def test_the_result_says_it_in_words_and_the_curve_ends_at_the_best() -> None:
     assert f"about {study.needed.median} measurements" in study.words
     assert "% of the best known value" in random.words
     never = needed_of([np.ones(3)], 0.5)
-    assert "more than 40 measurements" in in_words(never, plan, 5)
+    assert "Batches of 5 need more than 40 measurements" in in_words(never, plan, 5)
+    assert "Random choice needs more than 40 measurements" in in_words(never, plan, None)
+
+
+@pytest.mark.parametrize("studies", [4, 5, 10, 11])
+def test_the_curves_cross_the_goal_where_the_words_say(studies: int) -> None:
+    known = table(np.arange(30.0))
+    objective = Objective("yield", "%")
+    plan = BacktestPlan(Configuration(objectives=(objective,)), studies, (1,), 30, 5.0)
+    dice = np.random.default_rng(studies)
+    runs = {1: [dice.permutation(30) for _ in range(studies)]}
+    study, _ = result_of(known, plan, runs).choices
+    goal = known.means.max() - plan.within
+    crossings = [
+        next(point.measurements for point in study.curve if getattr(point, end) >= goal)
+        for end in ("high", "median", "low")
+    ]
+    assert crossings == [study.needed.low, study.needed.median, study.needed.high]

@@ -15,15 +15,15 @@ from app.domain.events import (
     ObservationCorrected,
     ObservationRetracted,
     ObservationsReported,
-    ReportedObservation,
+    ObservationsReportedAgain,
     StudyCreated,
     StudyEvent,
 )
 from app.domain.ledger import LedgerEntry
-from app.domain.observations import Measured
+from app.domain.observations import Measured, ReportedObservation
 from app.domain.studies import Configuration, Constraint, Objective
 from app.modelling.ledger_state import LedgerState, Pending, fold
-from app.modelling.saved_model import _load_ledger, _save_ledger, _SavedLedger
+from app.modelling.saved_model import SavedLedger, load_ledger, save_ledger
 from tests.domain.strategies import issued, ledger_of, stories
 
 FIRST = [
@@ -35,7 +35,7 @@ FIRST = [
 
 def to_the_last_bit(state: LedgerState) -> tuple[str, list[bytes]]:
     arrays = (state.candidates, state.values, state.counted)
-    return canonical(to_plain(_save_ledger(state))), [array.tobytes() for array in arrays]
+    return canonical(to_plain(save_ledger(state))), [array.tobytes() for array in arrays]
 
 
 @given(stories(), st.data())
@@ -51,13 +51,13 @@ def test_any_cut_of_the_ledger_adds_up_to_the_same(story: list[LedgerEntry], dat
 @settings(max_examples=60, deadline=None)
 def test_a_state_comes_back_from_its_plain_form(story: list[LedgerEntry]) -> None:
     state = fold(LedgerState(), story)
-    plain = from_plain(_SavedLedger, to_plain(_save_ledger(state)))
+    plain = from_plain(SavedLedger, to_plain(save_ledger(state)))
     arrays = {
         "ledger candidates": state.candidates,
         "ledger values": state.values,
         "ledger counted": state.counted,
     }
-    loaded = _load_ledger(plain, arrays)
+    loaded = load_ledger(plain, arrays)
     assert to_the_last_bit(loaded) == to_the_last_bit(state)
     assert loaded.failed == state.failed
 
@@ -115,6 +115,20 @@ def test_a_correction_makes_a_retracted_observation_count_again() -> None:
     assert (state.observations, state.values.tolist()) == (1, [9.0])
 
 
+def test_what_is_reported_again_has_nothing_of_what_was_retracted() -> None:
+    first = {"yield": Measured(2.0, std=0.5), "price": Measured(1.0)}
+    again = ReportedObservation(1, 3, {"price": Measured(4.0)}, SuggestionId(1, 1), 1)
+    events: list[StudyEvent] = [
+        StudyCreated(Configuration(objectives=(Objective("yield"), Objective("price")))),
+        ObservationsReported((ReportedObservation(1, 3, first, SuggestionId(1, 1), 1),)),
+        ObservationRetracted(1, 2),
+        ObservationsReportedAgain((again,)),
+    ]
+    state = fold(LedgerState(), ledger_of(events))
+    assert (state.observations, state.further["price"].tolist()) == (1, [4.0])
+    assert np.isnan([state.values[0], state.errors["yield"][0]]).all()
+
+
 def test_a_correction_of_another_quantity_leaves_the_objective_as_it_is() -> None:
     state = folded(ObservationCorrected(1, 2, {"purity": Measured(97.0)}))
     assert state.values.tolist() == [2.0]
@@ -159,5 +173,5 @@ def test_reservations_and_failed_tries_come_back_from_a_saved_state() -> None:
         "ledger values": state.values,
         "ledger counted": state.counted,
     }
-    loaded = _load_ledger(_save_ledger(state), arrays)
+    loaded = load_ledger(save_ledger(state), arrays)
     assert (loaded.reserved, loaded.failed_tries) == (state.reserved, state.failed_tries)

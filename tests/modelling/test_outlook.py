@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.predictions import NextBatch, RemainingGain, difference_in_words
 from app.domain.studies import Direction, Limits
+from app.engine.auto import TrackRecord
 from app.modelling.outlook import FEWEST_RESULTS, Standing, advice, outlook_of
 from app.modelling.predicting import Predictor
 from tests.modelling.test_predicting import model_of
@@ -25,6 +26,30 @@ def test_an_outlook_is_consistent_and_the_same_when_computed_again(direction: Di
     assert 0 <= outlook.chance_best_is_measured <= 1
     assert 1 <= outlook.candidates_still_possible <= len(model.state.X)
     assert outlook.advice.do == "ask"
+
+
+def test_promises_that_did_not_come_true_count_for_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of()
+    recommended = Predictor(model).certificate().recommended
+    outlooks = []
+    for record in (TrackRecord(promised=1.0, kept=1.0), TrackRecord(promised=9.0, kept=1.0)):
+        monkeypatch.setattr("app.modelling.outlook.track_record", lambda *_, record=record: record)
+        outlooks.append(outlook_of(model, recommended))
+    kept, broken = outlooks
+    assert broken.chance_best_is_measured > kept.chance_best_is_measured
+    assert broken.next_batch.chance < kept.next_batch.chance
+    assert broken.remaining_gain.expected < kept.remaining_gain.expected
+    assert broken.candidates_still_possible <= kept.candidates_still_possible
+
+
+def test_nothing_is_left_exactly_if_no_other_candidate_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of()
+    recommended = Predictor(model).certificate().recommended
+    for promised in (0.0, 3.0, 100.0, 1e6):
+        monkeypatch.setattr("app.modelling.outlook.track_record", lambda *_, H=promised: TrackRecord(H, 0.0))
+        outlook = outlook_of(model, recommended)
+        assert (outlook.remaining_gain.upper == 0) == (outlook.candidates_still_possible == 1)
+    assert outlook.remaining_gain.upper == 0
 
 
 @pytest.mark.parametrize(
@@ -47,7 +72,12 @@ def test_before_the_first_result_and_in_theory_mode_there_is_no_outlook() -> Non
 
 def test_stop_is_advised_when_little_is_left_and_never_before_twenty_results() -> None:
     assert advice(STANDING, SMALL, NEXT).do == "stop"
-    assert "0.9 percentage points" in advice(STANDING, SMALL, NEXT).why
+    why = advice(STANDING, SMALL, NEXT).why
+    assert "at most 0.9 percentage points are left to gain. That is less than" in why
+    assert "5 % of the range of the results" in why
+    assert advice(replace(STANDING, pending=9), SMALL, NEXT).why.endswith(" 9 results are still pending.")
+    nothing = advice(STANDING, RemainingGain(0.0, 0.0), NEXT)
+    assert (nothing.do, nothing.why) == ("stop", "With 95 % probability nothing is left to gain.")
     assert advice(STANDING, LARGE, NEXT).do == "ask"
     for results in range(FEWEST_RESULTS):
         young = advice(replace(STANDING, results=results), SMALL, NEXT)
@@ -59,7 +89,7 @@ def test_stop_is_advised_when_little_is_left_and_never_before_twenty_results() -
 def test_the_study_may_state_what_is_negligible() -> None:
     stated = replace(STANDING, tolerance=10.0, stated=True)
     assert advice(stated, LARGE, NEXT).do == "stop"
-    assert "10 percentage points you stated" in advice(stated, LARGE, NEXT).why
+    assert "That is within the 10 percentage points you stated." in advice(stated, LARGE, NEXT).why
 
 
 def test_results_are_waited_for_if_as_many_are_pending_as_would_be_asked_for() -> None:
@@ -75,4 +105,5 @@ def test_a_list_that_is_measured_completely_is_finished() -> None:
 def test_a_difference_of_percentages_is_in_percentage_points() -> None:
     assert difference_in_words(3.21, "%") == "3.21 percentage points"
     assert difference_in_words(3.21, "mV") == "3.21 mV"
+    assert difference_in_words(3.21, " mV ") == "3.21 mV"
     assert difference_in_words(3.21, "") == "3.21"

@@ -7,7 +7,16 @@ import pytest
 from scipy.special import ndtri
 
 from app.domain.studies import Configuration, Direction, Limits, Objective
-from app.engine.auto import AutoOptions, FeatureColumn, Observed, Predictive, fit, integrated, learn_encoding, state_for
+from app.engine.auto import (
+    AutoOptions,
+    FeatureColumn,
+    Observed,
+    Predictive,
+    fit,
+    learn_encoding,
+    state_for,
+    value_distribution,
+)
 from app.modelling.ledger_state import LedgerState
 from app.modelling.model import Model
 from app.modelling.predicting import Predictor
@@ -38,7 +47,8 @@ def model_of(limits: Limits | None = None, direction: Direction = Direction.MAXI
 @pytest.mark.parametrize("direction", [Direction.MAXIMIZE, Direction.MINIMIZE])
 def test_each_interval_is_the_calibrated_one(direction: Direction) -> None:
     model = model_of(direction=direction)
-    said, predictive = Predictor(model).predictions(), Predictive(integrated(model.state, model.fit, model.observed))
+    student = value_distribution(model.state, model.fit, model.observed, AutoOptions())
+    said, predictive = Predictor(model).predictions(), Predictive(student)
     ends = [model.objective.to_user(predictive.location + sign * predictive.half_width(0.95)) for sign in (-1, 1)]
     np.testing.assert_allclose(said.lower, np.minimum(*ends))
     np.testing.assert_allclose(said.upper, np.maximum(*ends))

@@ -22,21 +22,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     promises = [promise for promise in every_promise() if not options.only or promise.number in options.only]
     seed = randbelow(10**6) if options.seed is None else options.seed
     console.print(f"seed {seed}, {options.minutes:g} minutes, {len(promises)} promises")
-    counts = _prove(promises, options.minutes * 60, seed)
-    if not options.dry:
-        DOCUMENT.write_text(written(DOCUMENT.read_text(), [row(*one) for one in counts]))
+    counts = _prove(promises, options.minutes * 60, seed, keep=not options.dry)
     violations = sum(len(count.violations) for _, count in counts)
     console.print(f"{sum(count.cases for _, count in counts):,} cases, {violations} violations")
     return min(violations, 1)
 
 
-def _prove(promises: Sequence[Promise], seconds: float, seed: int) -> list[tuple[Promise, Count]]:
+def _prove(promises: Sequence[Promise], seconds: float, seed: int, *, keep: bool) -> list[tuple[Promise, Count]]:
+    """Each row is kept as soon as it is known: a run that is ended early has shown what it has shown."""
     shares, counts = sum(promise.share for promise in promises), []
     with lanes.opened() as processes:
         for promise in promises:
-            counts.append((promise, processes.prove(promise, seconds * promise.share / shares, seed)))
+            counts.append((promise, _proved(processes, promise, seconds * promise.share / shares, seed)))
             _tell(*counts[-1])
+            if keep:
+                DOCUMENT.write_text(written(DOCUMENT.read_text(), [row(*counts[-1])]))
     return counts
+
+
+def _proved(processes: lanes.Lanes, promise: Promise, seconds: float, seed: int) -> Count:
+    """A harness that breaks has shown nothing: that counts as a violation, and the others go on."""
+    try:
+        return processes.prove(promise, seconds, seed)
+    except Exception as error:
+        console.print_exception()
+        return Count(0, (f"the harness broke: {error!r}",))
 
 
 def _tell(promise: Promise, count: Count) -> None:

@@ -18,7 +18,8 @@ from tests.reliability.operations import History, Operation, Outcome
 
 ATTEMPTS = 8
 CANDIDATES = [f"K{number}" for number in range(300)]
-LIST = "key,t,s\n" + "".join(f"{key},{n % 17},{'abc'[n % 3]}\n" for n, key in enumerate(CANDIDATES))
+LIST = "key,t,s,price\n" + "".join(f"{key},{n % 17},{'abc'[n % 3]},{1 + n % 4}\n" for n, key in enumerate(CANDIDATES))
+FORKING_CLIENTS, FORKING_DEEDS = 2, (5, 30)  # so many clients fork, before these of their deeds
 TRY_AGAIN, COMPUTING = (503, 507), 202
 
 
@@ -34,7 +35,8 @@ class Bench:
     least: int = 1  # attempts
     most: int = ATTEMPTS
     repeated: float = 0.0  # the share of what is done that is sent once more, to see the same bytes
-    several: bool = False  # the study measures two quantities: every value comes with a second one
+    deeds: int = 0  # of this client so far
+    several: bool = False  # the study measures three quantities: every value comes with two more
     connection: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=30))
 
     def __post_init__(self) -> None:
@@ -42,6 +44,9 @@ class Bench:
 
     def work(self) -> None:
         """One of the things that people do."""
+        self.deeds += 1
+        if self.number <= FORKING_CLIENTS and self.deeds in FORKING_DEEDS:
+            self.fork()
         doing = (self.report, self.ask, self.correct, self.look, self.blunder)
         self.random.choices(doing, weights=(55, 15, 10, 15, 5))[0]()
 
@@ -62,7 +67,7 @@ class Bench:
     def ask(self) -> None:
         """As a worker whom nobody met before, so that the batch was computed after this began; and report it."""
         worker = f"bench-{self.number}-{next(self._numbers)}"
-        asked = self._do("ask", "batches", {"worker": worker, "max_size": 3, "wait": 20})
+        asked = self.do("ask", "batches", {"worker": worker, "max_size": 3, "wait": 20})
         if asked.outcome is Outcome.OK:
             suggestions = asked.answer["suggestions"]
             lines = [
@@ -77,7 +82,7 @@ class Bench:
             return
         number, _ = self.random.choice(self.acknowledged)
         body = {"value": self._value(), "reason": "read again"}
-        self._do("correct", f"observations/{number}/corrections", body, values=(body["value"],))
+        self.do("correct", f"observations/{number}/corrections", body, values=(body["value"],))
 
     def look(self) -> None:
         """Whatever was acknowledged is seen by every process."""
@@ -90,19 +95,23 @@ class Bench:
             if outcome is Outcome.FAIL and answer:
                 self.history.violations.append(f"observation {number} was acknowledged and is not seen: {answer}")
 
+    def fork(self) -> None:
+        """A few times in all: a fork copies the whole ledger while the others go on."""
+        self.do("fork", "fork", {"name": f"{self.study}-fork-{self.number}-{self.deeds}"})
+
     def _note_report(self, lines: list[dict[str, Any]]) -> None:
         values = tuple(value for line in lines for value in line.get("values", [line.get("value")]))
-        done = self._do(
+        done = self.do(
             "report", "observations?duplicates=new", {"observations": lines}, values
         )  # the key alone guards it
         if done.outcome is Outcome.OK:
             numbers = [one["observation"] for one in done.answer["results"]]
             self.acknowledged += zip(numbers, values, strict=True)
 
-    def _do(self, kind: str, path: str, body: dict[str, Any], values: tuple[float, ...] = ()) -> Operation:
+    def do(self, kind: str, path: str, body: dict[str, Any], values: tuple[float, ...] = ()) -> Operation:
         began = monotonic()
         outcome, answer = self._send("POST", path, body)
-        done = Operation(kind, values, began, monotonic(), outcome, answer)
+        done = Operation(kind, values, began, monotonic(), outcome, answer, fork=body.get("name", ""))
         self.history.operations.append(done)
         return done
 
@@ -123,7 +132,7 @@ class Bench:
     def _request(self, method: str, path: str, body: dict[str, Any] | None, token: str) -> httpx.Request:
         url = f"{self.random.choice(self.addresses)}/v1/studies/{self.study}/{path}"
         headers = {"Authorization": f"Bearer {self.key}", "Idempotency-Key": token, "If-Match": "*"}
-        sent = with_two_quantities(body) if self.several and body else body
+        sent = with_three_quantities(body) if self.several and body else body
         return self.connection.build_request(method, url, json=sent, headers=headers)
 
     def _try(self, request: httpx.Request) -> httpx.Response | Outcome:
@@ -172,26 +181,36 @@ class Bench:
         return self.random.choice((1, 1, 2, 5))
 
 
-TWO_QUANTITIES = {
-    "objectives": [{"name": "yield", "direction": "maximize"}, {"name": "price", "direction": "minimize"}]
+THREE_QUANTITIES = {
+    "objectives": [{"name": "yield", "direction": "maximize"}, {"name": "waste", "direction": "minimize"}],
+    "constraints": [{"name": "purity", "at_least": 0.5}],
 }
 
 
-def with_two_quantities(body: dict[str, Any]) -> dict[str, Any]:
-    """A report or a correction in which every value is a yield, and has a price."""
+def three_quantities(value: float) -> dict[str, float]:
+    """What a measurement of this yield gives."""
+    return {"yield": value, "waste": value / 2, "purity": 1 - value}
+
+
+def with_three_quantities(body: dict[str, Any]) -> dict[str, Any]:
+    """A report or a correction in which every value is a yield, and comes with the other quantities."""
     if "observations" in body:
-        return {"observations": [with_two_quantities(line) for line in body["observations"]]}
+        return {"observations": [with_three_quantities(line) for line in body["observations"]]}
     plain = {name: member for name, member in body.items() if name not in ("value", "values")}
     if "value" in body:
-        return {**plain, "values": {"yield": body["value"], "price": body["value"] / 2}}
+        return {**plain, "values": three_quantities(body["value"])}
     if "values" in body:
-        return {**plain, "replicates": [{"yield": value, "price": value / 2} for value in body["values"]]}
+        return {**plain, "replicates": [three_quantities(value) for value in body["values"]]}
     return body
 
 
-def begin_study(fleet: Fleet, study: str, **settings: Any) -> None:
-    """By this process, which no bug is planted in."""
-    Lab(fleet.lab.client, study).begin(LIST, theory=THEORY, **settings)
+def begin_study(fleet: Fleet, study: str, *, several: bool = False, **settings: Any) -> None:
+    """By this process, which no bug is planted in; of one quantity, or of several with a constraint and costs."""
+    lab = Lab(fleet.lab.client, study)
+    if several:
+        lab.begin(LIST, costs="price", theory=THEORY, **THREE_QUANTITIES, **settings)
+    else:
+        lab.begin(LIST, theory=THEORY, **settings)
 
 
 @contextmanager

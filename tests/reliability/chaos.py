@@ -42,11 +42,11 @@ def _survive(scene: Scene, budget: Budget, seed: int, address: str) -> Count:
     random, count, ready = Random(seed), Count(0), []
     with TemporaryDirectory() as folder, fleet.running(address, Path(folder), scene.servers) as servers:
         for number, deaths in enumerate(rounds(budget, DEATHS_PER_STUDY)):
-            study, several = f"study-{number}", (seed + number) % 2 == 1  # every other study has two objectives
-            bench.begin_study(servers, study, **(bench.TWO_QUANTITIES if several else {}))
+            study, several = f"study-{number}", (seed + number) % 2 == 1  # every other study
+            bench.begin_study(servers, study, several=several)
             with bench.at_work(servers, study, seed, scene.clients, scene.work, several=several) as history:
-                ready += [_kill_one(servers, random, scene.places) for _ in deaths]
-            _renew(servers, servers.members[0])
+                ready += [kill_one(servers, random, scene.places) for _ in deaths]
+            renew(servers, servers.members[0])
             counted = {f"operations {outcome}": history.count(outcome) for outcome in Outcome}
             counted["batches"] = history.batches()
             count += Count(0, tuple(checking.violations(servers, study, history)), counted)
@@ -60,19 +60,24 @@ def rounds(budget: Budget, size: int) -> Iterator[Iterator[int]]:
         yield chain([first], islice(cases, size - 1))
 
 
-def _kill_one(servers: Fleet, random: Random, places: Sequence[str]) -> float:
+def kill_one(servers: Fleet, random: Random, places: Sequence[str]) -> float:
     """Let a process die, start another in its place; the seconds until it is ready."""
     sleep(random.uniform(0.1, 0.5))
     member = random.choice(servers.members)
-    random.choice((_at_once, _paused, *([_at_failpoint] if member.armed else ())))(member, random)
-    servers.start(member, **_clock(random), **_armed(random, places))
+    let_die(member, random)
+    servers.start(member, **_clock(random), **armed(random, places))
     return member.wait_until_ready()
 
 
-def _renew(servers: Fleet, member: Member) -> None:
+def let_die(member: Member, random: Random) -> None:
+    """At once, after a pause, or between the steps of a write."""
+    random.choice((_at_once, _paused, *([_at_failpoint] if member.armed else ())))(member, random)
+
+
+def renew(servers: Fleet, member: Member, **settings: str) -> None:
     """One that will live while the history is checked."""
     member.kill()
-    servers.start(member)
+    servers.start(member, **settings)
     member.wait_until_ready()
 
 
@@ -95,7 +100,7 @@ def _paused(member: Member, random: Random) -> None:
     member.kill()
 
 
-def _armed(random: Random, places: Sequence[str]) -> dict[str, str]:
+def armed(random: Random, places: Sequence[str]) -> dict[str, str]:
     """Half of the processes die by themselves, between two steps of some write."""
     if random.random() < 0.5:
         return {}

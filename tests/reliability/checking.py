@@ -23,6 +23,7 @@ def violations(fleet: Fleet, study: str, history: History) -> list[str]:
             *_batches_told(history, batches),
             *_stale(history, rows),
             *_chain(client, study, batches),
+            *(words for one in history.operations if one.kind == "fork" for words in _fork(client, one, rows)),
         ]
 
 
@@ -74,6 +75,22 @@ def _chain(client: httpx.Client, study: str, batches: Mapping[int, Any]) -> Iter
         replayed = client.post(f"/studies/{study}/batches/{number}/replay").json()
         if not replayed.get("equal"):
             yield f"batch {number} replays otherwise: {replayed}"
+
+
+def _fork(client: httpx.Client, one: Operation, rows: Rows) -> Iterator[str]:
+    """It exists if that was told, with every result that its study had at that event; and both name each other."""
+    found = client.get(f"/studies/{one.fork}")
+    least, most = ALLOWED[one.outcome]
+    if not least <= found.is_success <= most:
+        yield f"fork {one.fork} {one.outcome}: {found.status_code}"
+    if found.is_success:
+        at = found.json()["forked_from"]["at"]
+        expected = {value for value, versions in rows.items() for row in versions if row["seq"] <= at}
+        if set(_observations(client, one.fork)) != expected:
+            yield f"fork {one.fork} begins with other results than its study had at event {at}"
+        verified = client.post(f"/studies/{one.fork}/verify").json()
+        if not verified["sound"]:
+            yield f"the ledger of fork {one.fork} is broken: {verified}"
 
 
 def _observations(client: httpx.Client, study: str) -> Rows:

@@ -14,12 +14,13 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Operation:
-    kind: str  # report, ask, correct
+    kind: str  # report, ask, correct, fork
     values: tuple[float, ...]  # those it reported: every value of a history is used once
     began: float
     ended: float
     outcome: Outcome
     answer: Mapping[str, Any] = field(default_factory=dict)
+    fork: str = ""  # the name of the study that a fork makes
 
 
 @dataclass

@@ -2,10 +2,12 @@
 
 import os
 import threading
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
+from http.client import HTTPException
 from time import sleep
 from typing import Any
 from unittest.mock import patch
@@ -17,21 +19,30 @@ from app.compute.ledger_states import LedgerStates
 from app.compute.supervision import RemoteComputation, SupervisedWorker
 from app.deadline import Demand
 from app.domain import clock
+from app.domain.access import Actor
 from app.domain.batches import BatchSize
+from app.domain.events import StudyForked
+from app.domain.studies import Study
 from app.fair_threads import FairThreads
 from app.modelling.ledger_state import LedgerState, fold
 from app.services import group_commit
+from app.services.archives import blocks
+from app.services.filters import FilteredTable
 from app.services.group_commit import GroupCommit, WaitingWrite
 from app.services.intake import json_text
 from app.services.use_cases import observations
+from app.services.workflows import ask
 from app.storage import batches, dialects, ledger
 from app.storage import database as storage
 from app.storage.database import Attempt, Database, attempt, open_database
 from app.storage.writer_turns import WriterTurns
+from app.webhooks import dispatcher, messages, rows, targets
+from app.webhooks.dispatcher import Dispatcher
 
 PLANTED = "PLANTED_BUG"
 CLOCK_OFFSET = "CLOCK_OFFSET_SECONDS"
 SILENCE = "SILENCE_SECONDS"  # after which a compute worker counts as frozen
+HURRIED_WEBHOOKS = "HURRIED_WEBHOOKS"  # seconds between attempts become hundredths
 
 
 def planted_in_servers(bug: str) -> AbstractContextManager[object]:
@@ -45,6 +56,8 @@ def plant(environment: Mapping[str, str]) -> None:
         _set_clock(timedelta(seconds=float(environment[CLOCK_OFFSET])))
     if SILENCE in environment:
         supervision.SILENT_SECONDS = float(environment[SILENCE])
+    if HURRIED_WEBHOOKS in environment:
+        _hurry_webhooks()
     if PLANTED in environment:
         BUGS[environment[PLANTED]]()
 
@@ -56,6 +69,12 @@ def _set_clock(offset: timedelta) -> None:
             return datetime.now(tz) + offset
 
     clock.datetime = Wrong  # type: ignore[misc]
+
+
+def _hurry_webhooks() -> None:
+    """Everything that webhooks wait for takes a hundredth of the time; a claim still outlasts an attempt."""
+    dispatcher.LOOK_SECONDS, dispatcher.PAUSES, dispatcher.CLAIM_SECONDS = 0.02, (0.02, 0.1), 1.5
+    targets.SECONDS, targets.MOST_SECONDS = 0.3, 0.6
 
 
 def _commit_after_answer() -> None:
@@ -170,6 +189,17 @@ def _stale_cache() -> None:
     LedgerStates.read = stale  # type: ignore[method-assign]
 
 
+def _forks_not_linked() -> None:
+    """A study that was forked names an event of its fork that does not exist."""
+    append = ledger.append
+
+    def careless(connection: Connection, study: Study, actor: Actor, event: Any, *rest: Any, **more: Any) -> Study:
+        written = replace(event, head="0" * 64) if isinstance(event, StudyForked) else event
+        return append(connection, study, actor, written, *rest, **more)
+
+    ledger.append = careless
+
+
 def _alter(postgresql: list[str], sqlite: list[str]) -> None:
     """Change the schema of this server's database."""
     database = open_database(os.environ["NEXTBATCH_DATABASE_URL"], connections=2)
@@ -228,6 +258,11 @@ def _values_not_counted() -> None:
     json_text.values_in = lambda _body: 0
 
 
+def _arrays_not_measured() -> None:
+    """The arrays of an archive are unpacked, however large they are."""
+    blocks._check_sizes = lambda *_call: None
+
+
 def _nobody_notices_who_left() -> None:
     """Work goes on for clients that have left."""
     Demand.leave = lambda _demand: None  # type: ignore[method-assign]
@@ -257,6 +292,73 @@ def _repeats_forget_their_size() -> None:
     SupervisedWorker._send = forgetful  # type: ignore[method-assign]
 
 
+def _spent_budgets() -> None:
+    """A batch is issued although results that came meanwhile have spent the study's budget."""
+    ask.still_pays = lambda *_call, **_request: True
+
+
+def _conditions_not_heeded() -> None:
+    """Every candidate meets every condition."""
+    meeting = FilteredTable.meeting
+    FilteredTable.meeting = lambda *call: meeting(*call) | True  # type: ignore[method-assign]
+
+
+def _repeats_on_actors_forget_their_size() -> None:
+    """The same, and only on a Ray cluster."""
+    honest = SupervisedWorker._send
+    _repeats_forget_their_size()
+    forgetful = SupervisedWorker._send
+
+    def send(worker: SupervisedWorker, computation: RemoteComputation) -> None:
+        is_on_ray = worker._program.module.endswith("gateway")
+        (forgetful if is_on_ray else honest)(worker, computation)
+
+    SupervisedWorker._send = send  # type: ignore[method-assign]
+
+
+def _any_answer_is_a_delivery() -> None:
+    """Whatever a target answers, it has heard the message."""
+    outcome = Dispatcher._outcome
+    Dispatcher._outcome = (  # type: ignore[method-assign]
+        lambda sending, delivery, status, problem: outcome(sending, delivery, status and 204, problem)
+    )
+
+
+def _delivered_before_sent() -> None:
+    """A message is settled when it is claimed: it goes out at most once."""
+    claim = rows.claim
+
+    def settled(connection: Connection, delivery: rows.Delivery, until: str) -> bool:
+        claimed = claim(connection, delivery, until)
+        return claimed and rows.settle(connection, delivery, until, state=rows.DELIVERED)
+
+    rows.claim = settled
+
+
+def _redirects_followed() -> None:
+    """A message goes wherever the target says."""
+
+    def follow(_allowed: targets.AllowedTargets, url: str, message: messages.Message) -> int:
+        request = urllib.request.Request(url, message.body, dict(message.headers))  # noqa: S310
+        try:
+            with urllib.request.urlopen(request, timeout=1) as answer:  # noqa: S310
+                return int(answer.status)
+        except (OSError, HTTPException, ValueError) as error:
+            raise targets.NotDelivered(str(error)) from error
+
+    dispatcher.post = follow  # type: ignore[attr-defined]
+
+
+def _body_signed_alone() -> None:
+    """A signature that leaves out the id and the time."""
+    sign = messages.sign
+    messages.sign = lambda content, message_id, seconds, secrets: replace(
+        sign(content, message_id, seconds, secrets),
+        headers=dict(sign(content, message_id, seconds, secrets).headers)
+        | {"webhook-signature": sign(content, "", 0, secrets).headers["webhook-signature"]},
+    )
+
+
 BUGS: Mapping[str, Callable[[], None]] = {
     "commit after the answer": _commit_after_answer,
     "answers before the commit": _answer_before_the_commit,
@@ -264,14 +366,23 @@ BUGS: Mapping[str, Callable[[], None]] = {
     "tokens are not unique": _tokens_not_unique,
     "nobody looks whether a number is free": _numbers_not_looked_at,
     "a stale cache": _stale_cache,
+    "a fork without its links": _forks_not_linked,
     "writers that do not wait": _writers_do_not_wait,
     "memory that is not given back": _memory_leaks,
     "files that stay open": _files_stay_open,
     "versions are not compared": _versions_not_compared,
     "errors that are not translated": _errors_not_translated,
     "values that nobody counts": _values_not_counted,
+    "arrays that nobody measures": _arrays_not_measured,
     "work for clients that left": _nobody_notices_who_left,
     "one key on every thread": _first_come_first_served,
     "lost computations are refused": _lost_computations_are_refused,
     "repeated computations forget their size": _repeats_forget_their_size,
+    "budgets that results have spent": _spent_budgets,
+    "conditions that nobody heeds": _conditions_not_heeded,
+    "any answer is a delivery": _any_answer_is_a_delivery,
+    "messages that count as delivered before they are sent": _delivered_before_sent,
+    "redirects that are followed": _redirects_followed,
+    "a signature of the body alone": _body_signed_alone,
+    "what is repeated on actors forgets its size": _repeats_on_actors_forget_their_size,
 }

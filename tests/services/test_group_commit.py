@@ -136,12 +136,18 @@ def test_nothing_is_answered_before_it_is_durable(database: Database, commits: G
     """At each commit, nobody has an answer whose event another connection cannot read."""
     answered: list[int] = []
     early: list[int] = []
+    looking: list[bool] = []  # on PostgreSQL the look itself ends with a commit on the same engine
 
     async def write(number: int) -> None:
         answered.append(await commits.write("s", note(f"{number}")))
 
     def check(_connection: Connection) -> None:
-        early.extend(seq for seq in answered if seq > 1 + len(reasons(database)))
+        if looking:
+            return
+        looking.append(True)
+        known = 1 + len(reasons(database))
+        looking.clear()
+        early.extend(seq for seq in answered if seq > known)
 
     async def run() -> None:
         await asyncio.gather(*(write(number) for number in range(30)))

@@ -1,14 +1,19 @@
 """Answers under their Idempotency-Key: one effect, one answer, whoever comes second."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from threading import Barrier, Event
 
 import pytest
 
+from app.domain import clock
 from app.domain.errors import IdempotencyKeyReused
+from app.services import maintenance
+from app.services.maintenance import AnswerExpiry
 from app.storage import answers
 from app.storage.answers import Answer
 from app.storage.database import Database, open_database
+from app.storage.tables import idempotency
 
 DONE = Answer(201, b'{"made": true}', {"etag": '"1"'})
 
@@ -95,3 +100,29 @@ def test_old_answers_are_forgotten(database: Database) -> None:
         assert answers.drop_older_than(connection, "2000") == 0
         assert answers.drop_older_than(connection, "9000") == 1
         assert answers.find(connection, "key", "token", "print") is None
+
+
+def test_a_running_server_drops_answers_that_are_too_old(database: Database) -> None:
+    _store_one(database, "2020-01-01T00:00:00.000000Z")
+    assert AnswerExpiry(database, days=30).run() == 1
+
+
+@pytest.mark.parametrize(("at_the_start", "later"), [(0, 40), (40, 0)])
+def test_a_clock_that_was_or_is_set_ahead_drops_nothing(
+    database: Database, monkeypatch: pytest.MonkeyPatch, at_the_start: int, later: int
+) -> None:
+    _store_one(database, clock.now())
+    days_ahead = at_the_start
+    monkeypatch.setattr(maintenance, "read_clock", lambda: datetime.now(UTC) + timedelta(days=days_ahead))
+    expiry = AnswerExpiry(database, days=30)
+    days_ahead = later
+    assert expiry.run() == 0
+    with database.read() as connection:
+        assert answers.find(connection, "key", "token", "print") == DONE
+
+
+def _store_one(database: Database, created_at: str) -> None:
+    with database.write() as connection:
+        answers.claim(connection, "key", "token", "print")
+        answers.store(connection, "key", "token", DONE)
+        connection.execute(idempotency.update().values(created_at=created_at))

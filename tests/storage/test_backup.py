@@ -1,5 +1,7 @@
 """A copy made while somebody writes is whole, and goes back only where nothing is."""
 
+import os
+import stat
 import threading
 from pathlib import Path
 
@@ -93,6 +95,15 @@ def test_copies_are_made_every_so_often_and_the_oldest_deleted(
     copies = sorted(path.name for path in (tmp_path / "copies").iterdir())
     assert [name.endswith(".heads.json") for name in copies] == [False, True, False, True]
     backup.restore(tmp_path / "copies" / copies[-2], f"sqlite:///{tmp_path / 'restored.sqlite3'}")
+
+
+def test_only_its_owner_can_read_a_copy(source: Path, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        backup.copy(f"sqlite:///{source}", tmp_path / "copy.sqlite3")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "copy.sqlite3").stat().st_mode) == 0o600
 
 
 def test_the_command_copies_and_restores(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

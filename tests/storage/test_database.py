@@ -9,7 +9,14 @@ from sqlalchemy.exc import DBAPIError
 
 from app.domain.errors import DatabaseBusy, OutcomeUnknown, StorageFull, Unavailable
 from app.storage import dialects
-from app.storage.database import Database, _meaning, open_database
+from app.storage.database import (
+    Database,
+    _meaning,
+    admitted_keys,
+    locked_studies,
+    open_database,
+    remember_locked_studies,
+)
 from app.storage.dialects import insert_if_absent
 from app.storage.tables import blobs
 from tests import postgres
@@ -47,6 +54,19 @@ def test_inserting_what_is_there_changes_nothing_and_says_so(database: Database)
     with database.write() as connection:
         assert insert_if_absent(connection, blobs, row("a"))
         assert not insert_if_absent(connection, blobs, row("a"))
+
+
+def test_what_a_transaction_has_noted_ends_with_it(address: str) -> None:
+    """A connection is used again: the keys that were admitted and the studies that were locked are looked up anew."""
+    one = open_database(address, connections=1)
+    with one.write() as connection:
+        admitted_keys(connection).add("a key")
+        remember_locked_studies(connection)
+        locked_studies(connection)["s"] = None
+    for again in (one.read, one.rehearse, one.write):
+        with again() as connection:
+            assert (admitted_keys(connection), locked_studies(connection)) == (set(), {})
+    one.dispose()
 
 
 def test_a_read_sees_one_snapshot(database: Database) -> None:

@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,18 @@ from typer.testing import CliRunner
 
 from app.cli import command
 from app.cli.serving import prepare
+from app.domain.clock import now
+from app.domain.errors import DatabaseReplaced
+from app.domain.events import StudyCreated
+from app.domain.studies import Configuration
 from app.main import create_app
 from app.settings import Settings
-from app.storage import backup
+from app.storage import backup, ledger, studies
 from app.storage.database import Database, open_database
+from app.storage.dialects import sqlite_driver
 from app.storage.schema import migrate
 from tests.api.conftest import problem
-from tests.conftest import on_sqlite
+from tests.conftest import OPERATOR, on_sqlite
 
 pytestmark = on_sqlite
 
@@ -66,6 +72,82 @@ def test_nothing_is_acknowledged_into_the_void(written: TestClient, file: Path, 
     if change != "its log deleted":
         problem(written.get("/readyz"), 503, "database-replaced")
     assert change == "replaced" or not file.exists() or change == "its log deleted"
+
+
+def overwritten(file: Path, *, keep_time: bool = False, empty_log: bool = True) -> None:
+    """Restore a copy that lacks the last write into the very same file, as `cp` does."""
+    with closing(sqlite_driver().connect(file)) as connection:
+        if empty_log:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (shutil.copy2 if keep_time else shutil.copyfile)(f"{file}.backup", file)
+
+
+@pytest.mark.parametrize("how", [{}, {"keep_time": True}, {"empty_log": False}], ids=str)
+@pytest.mark.parametrize("write", ["a study", "a key"])
+def test_a_copy_that_is_written_over_the_file_is_noticed(
+    written: TestClient, file: Path, how: dict[str, bool], write: str
+) -> None:
+    backup.copy(f"sqlite:///{file}", Path(f"{file}.backup"))
+    body = {"name": "k", "role": "client"}
+    last = written.put("/v1/studies/last", json={}) if write == "a study" else written.post("/v1/keys", json=body)
+    assert last.status_code == 201
+    if "empty_log" in how:
+        with closing(sqlite_driver().connect(file)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    overwritten(file, **how)
+    for number in range(3):
+        refused = problem(written.put(f"/v1/studies/t{number}", json={}), 503, "database-replaced")
+        assert "Restart" in refused["detail"]
+    problem(written.get("/readyz"), 503, "database-replaced")
+    assert written.get("/healthz").status_code == 200
+
+
+def test_readiness_alone_notices_a_copy_written_over_the_file(written: TestClient, file: Path) -> None:
+    backup.copy(f"sqlite:///{file}", Path(f"{file}.backup"))
+    assert written.put("/v1/studies/last", json={}).status_code == 201
+    overwritten(file)
+    problem(written.get("/readyz"), 503, "database-replaced")
+
+
+def test_a_copy_is_noticed_by_a_server_that_has_written_nothing_itself(
+    address: str, written: TestClient, file: Path
+) -> None:
+    heads = Path(f"{file}-heads-of-the-server")
+    remembering = open_database(address, heads_file=heads)
+    backup.copy(address, Path(f"{file}.backup"))
+    with remembering.write() as connection:
+        made = studies.create(connection, "n", Configuration(), now())
+        assert made is not None
+        ledger.append(connection, made, OPERATOR, StudyCreated(Configuration()))
+    remembering.dispose()
+    other = open_database(address, heads_file=heads)
+    other.must_be_in_place()
+    overwritten(file)
+    with pytest.raises(DatabaseReplaced):
+        other.must_be_in_place()
+    other.dispose()
+
+
+def test_checkpoints_of_other_programs_are_no_harm(written: TestClient, file: Path) -> None:
+    for number in range(3):
+        assert written.put(f"/v1/studies/t{number}", json={}).status_code == 201
+        with closing(sqlite_driver().connect(file)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    os.utime(file)
+    assert written.put("/v1/studies/t", json={}).status_code == 201
+    assert written.get("/readyz").status_code == 200
+
+
+def test_a_database_that_cannot_be_written_to_refuses_and_goes_on_when_it_can(
+    written: TestClient, database: Database
+) -> None:
+    server: Database = written.app.state.resources.database  # type: ignore[attr-defined]
+    with closing(server.writer.raw_connection()) as connection:
+        connection.cursor().execute("PRAGMA query_only = ON")
+    problem(written.put("/v1/studies/t", json={}), 503, "database-unavailable")
+    with closing(server.writer.raw_connection()) as connection:
+        connection.cursor().execute("PRAGMA query_only = OFF")
+    assert written.put("/v1/studies/t", json={}).status_code == 201
 
 
 def test_a_file_that_is_put_back_is_used_again(written: TestClient, file: Path) -> None:

@@ -9,11 +9,17 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
+from typer.testing import CliRunner
 
-from app.storage import schema
+from app.cli import command as cli
+from app.domain.clock import now
+from app.domain.events import StudyCreated
+from app.domain.studies import Configuration
+from app.storage import ledger, schema, studies
 from app.storage.database import Database, open_database
 from app.storage.schema import alembic_config, is_current, migrate
 from app.storage.tables import metadata
+from tests.conftest import OPERATOR, on_sqlite
 
 KEPT = Path(__file__).parent / "kept"
 
@@ -36,6 +42,38 @@ def test_down_to_nothing_and_up_again(database: Database) -> None:
         assert not is_current(connection)
     migrate(database)
     assert differences(database) == []
+    with database.read() as connection:
+        assert is_current(connection)
+
+
+def test_the_command_goes_back_to_an_older_schema_and_keeps_the_ledger(
+    database: Database, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEXTBATCH_DATABASE_URL", address)
+    monkeypatch.setenv("NEXTBATCH_DATA", str(tmp_path / "data"))
+    with database.write() as connection:
+        made = studies.create(connection, "s", Configuration(), now())
+        assert made is not None
+        ledger.append(connection, made, OPERATOR, StudyCreated(Configuration()))
+    for refused in ("9999", "head", "0000"):
+        ended = CliRunner().invoke(cli, ["migrate", "--to", refused])
+        assert "It can go back to one of: 0001" in str(ended.exception)
+    assert CliRunner().invoke(cli, ["migrate", "--to", "0005"]).exit_code == 0
+    with database.read() as connection:
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one() == "0005"
+        assert not inspect(connection).has_table("webhooks")
+    assert CliRunner().invoke(cli, ["migrate"]).exit_code == 0
+    assert differences(database) == []
+    with database.read() as connection:
+        assert [entry.type for entry in ledger.read(connection, 1)] == ["study-created"]
+
+
+@on_sqlite
+def test_no_schema_changes_under_a_running_server(database: Database) -> None:
+    assert database.file is not None
+    database.file.share()
+    with pytest.raises(RuntimeError, match="Stop it first"):
+        schema.downgrade(database, "0005")
     with database.read() as connection:
         assert is_current(connection)
 

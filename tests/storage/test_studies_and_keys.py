@@ -87,3 +87,25 @@ def test_a_revoked_key_stays_revoked_since_the_first_time(database: Database, st
         assert found[0].revoked_at == "2027"
         assert keys.every(connection) == (found[0],)
         assert keys.find(connection, "b") is None
+
+
+@pytest.mark.usefixtures("study")
+def test_a_use_is_noted_for_its_key_alone_and_never_goes_back(database: Database) -> None:
+    with database.write() as connection:
+        keys.add(connection, Key("b", "Bob", Role.CLIENT, "2026"), "hash")
+        keys.note_uses(connection, {"a": "2026-05-04"})
+        keys.note_uses(connection, {"a": "2026-05-03"})
+        used = [found[0].last_used_at for found in (keys.find(connection, "a"), keys.find(connection, "b")) if found]
+    assert used == ["2026-05-04", None]
+
+
+@pytest.mark.usefixtures("study")
+def test_a_ticket_counts_once_for_its_study_and_until_it_expires(database: Database) -> None:
+    with database.write() as connection:
+        keys.add_ticket(connection, "ticket", "a", "s", "9999")
+        assert keys.take_ticket(connection, "ticket", "t") is None
+        assert keys.take_ticket(connection, "other", "s") is None
+        assert keys.take_ticket(connection, "ticket", "s") == "a"
+        assert keys.take_ticket(connection, "ticket", "s") is None
+        keys.add_ticket(connection, "late", "a", "s", "2000")
+        assert keys.take_ticket(connection, "late", "s") is None

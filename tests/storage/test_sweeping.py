@@ -1,6 +1,5 @@
 """Arrays that nothing names are swept, and nothing else; whoever stores or names one meanwhile does not notice."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,7 +91,7 @@ def test_snapshots_of_deleted_studies_go(lab: Lab, database: Database, monkeypat
     lab.work(2)
     lab.client.app.state.resources.snapshots.close()
     assert counted(database) > uploaded
-    assert lab.client.delete(lab.path).status_code == 204
+    assert lab.client.delete(f"{lab.path}?confirm=s").status_code == 204
     sweeping.sweep(database, ALL)
     assert counted(database) == uploaded
     with database.read() as connection:
@@ -127,18 +126,17 @@ def test_a_sweep_between_an_array_and_its_name(
     assert [one["key"] for one in lab.get("candidates")["candidates"]] == ["x", "y"]
 
 
-def test_a_start_sweeps_what_is_older_than_a_day(lab: Lab, database: Database, tmp_path: Path) -> None:
+def test_a_start_sweeps_what_is_older_than_a_day(lab: Lab, database: Database) -> None:
     lab.begin().ask()
     lab.client.app.state.resources.snapshots.close()
     before = counted(database)
     refused(lab)
     young = counted(database)
-    settings = Settings(data=tmp_path)
-    tidy(database, settings)
+    tidy(database, Settings())
     assert counted(database) == young
     with database.write() as connection:
         connection.execute(headers.update().values(created_at="2020-01-01T00:00:00.000000Z"))
-    tidy(database, settings)
+    tidy(database, Settings())
     assert counted(database) == before
 
 

@@ -83,7 +83,7 @@ class Window:
         expected = self.offline or "ERR_INTERNET_DISCONNECTED" in message.text
         refused = message.text.startswith("Failed to load resource") and "/v1" in str(message.location.get("url"))
         if message.type in ("error", "warning") and not expected and not refused:
-            self.complaints.append(f"{message.type}: {message.text}")
+            self.complaints.append(f"{message.type}: {message.text} ({message.location.get('url')})")
 
     def _on_request(self, request: Request) -> None:
         ours = urlsplit(request.url).netloc == urlsplit(self.address).netloc

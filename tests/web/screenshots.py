@@ -3,12 +3,14 @@
 import sys
 import tempfile
 from pathlib import Path
+from time import sleep
 
 from playwright.sync_api import Browser, Page
 
 from tests.server import ROOT, running
 from tests.web.browser import Window, running_browser
-from tests.web.scene import Scene, suzuki, worked_study
+from tests.web.other_days import DAYS
+from tests.web.scene import Scene, alloys, suzuki, worked_study
 
 FOLDER = ROOT / "docs" / "screenshots"
 DESKTOP = {"viewport": {"width": 1280, "height": 860}}
@@ -16,32 +18,51 @@ TABLET = {"viewport": {"width": 820, "height": 1180}, "has_touch": True}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 WALL = {"viewport": {"width": 1920, "height": 1080}}
 DARK = {"color_scheme": "dark"}
+ADA = "Dr. Ada Weber"
 
 
 def prepare(scene: Scene) -> None:
+    scene.set_day(22)
     truth = worked_study(scene, "suzuki-coupling")
-    scene.measure("suzuki-coupling", scene.ask("suzuki-coupling", "bench-1", min_size=6, max_size=6), truth, leave=3)
-    scene.measure("suzuki-coupling", scene.ask("suzuki-coupling", "bench-2", min_size=5, max_size=5), truth, leave=5)
-    scene.send(
-        "POST",
-        "/v1/studies/suzuki-coupling/observations/14/corrections",
-        json={"value": 31.4, "reason": "read the wrong vial"},
-        headers={"If-Match": "*"},
+    on_the_benches(scene, "suzuki-coupling", truth)
+    plan = {"batch_sizes": [1, 8], "seeds": 8, "measurements": 30}
+    scene.send("POST", "/v1/studies/suzuki-coupling/backtests", json=plan)
+    screen = "The same coupling with a photocatalyst: does light replace heat?"
+    worked_study(
+        scene, "photocatalyst-screen", rounds=4, description=screen, seed=11, people=("Maya Lind", "Jonas Beck")
     )
-    worked_study(scene, "photocatalyst-screen", rounds=4)
+    for name, tags in (("suzuki-coupling", ["suzuki", "2026-Q4"]), ("photocatalyst-screen", ["photoredox"])):
+        scene.send("PATCH", f"/v1/studies/{name}", json={"tags": tags}, headers={"If-Match": "*"})
+    scene.send("PUT", "/v1/studies/photocatalyst-screen/borrowed", json={"from": ["suzuki-coupling"]})
     two_objectives(scene, "yield-and-price")
-    text, _ = suzuki(120)
+    text, hardness = alloys()
     scene.study("alloy-hardness", text, objective="hardness", unit="HV", description="Ti–Al–V samples from the press.")
+    scene.measure("alloy-hardness", scene.ask("alloy-hardness", "press", min_size=8, max_size=8), hardness, noise=3)
+    scene.ask("alloy-hardness", "press", min_size=4, max_size=4)
+    while scene.send("GET", "/v1/studies/suzuki-coupling/backtests/1")["state"] != "finished":
+        sleep(1)
+
+
+def on_the_benches(scene: Scene, name: str, truth: dict[str, float]) -> None:
+    """What is going on today: one batch half done, one just issued, a value corrected."""
+    scene.set_minutes(95)
+    scene.measure(name, scene.ask(name, "bench-1", min_size=6, max_size=6), truth, leave=3)
+    scene.ask(name, "bench-2", min_size=5, max_size=5)
+    correction = {"value": 31.4, "reason": "read the wrong vial"}
+    path = f"/v1/studies/{name}/observations/14/corrections"
+    scene.send("POST", path, json=correction, headers={"If-Match": "*"})
+    scene.set_day(0)
 
 
 def two_objectives(scene: Scene, name: str) -> None:
     """Yield against price, pure enough; four batches, and one with a value on the bench."""
     text, truth = suzuki(240)
     rows = {row[0]: row for row in (line.split(",") for line in text.splitlines()[1:])}
+    scene.set_day(9)
     scene.study(
         name,
         text,
-        description="Much yield at a low price, and pure enough.",
+        description="A high yield at a low price, and pure enough.",
         objectives=[
             {"name": "yield", "unit": "%", "direction": "maximize", "limits": {"low": 0, "high": 100}},
             {"name": "price", "unit": "EUR", "direction": "minimize"},
@@ -54,12 +75,15 @@ def two_objectives(scene: Scene, name: str) -> None:
         price, purity = 20 + 60 * loading + 2 * hours, 99 - max(0.0, temperature - 80) / 3
         return {"yield": round(truth[key], 1), "price": round(price, 1), "purity": round(purity, 1)}
 
-    for _ in range(4):
+    for day in (8, 6, 4, 2):
+        scene.set_day(day)
         for suggestion in scene.ask(name, "bench-1", min_size=6, max_size=6)["suggestions"]:
             outcomes = [values(suggestion["key"])] * suggestion["replicates"]
             scene.report(name, {"suggestion": suggestion["suggestion"], "replicates": outcomes})
+    scene.set_minutes(40)
     first = scene.ask(name, "bench-1", min_size=4, max_size=4)["suggestions"][0]
     scene.report(name, {"suggestion": first["suggestion"], "values": {"yield": values(first["key"])["yield"]}})
+    scene.set_day(0)
 
 
 def take(page: Page, name: str, wait_for: str, full: bool = False) -> None:
@@ -89,6 +113,12 @@ def pictures(browser: Browser, address: str, key: str, csv: Path) -> None:
         take(page, f"create{suffix}", ".verdict .note.good", full=True)
         page.goto(f"{STUDY}/bench/bench-1")
         take(page, f"bench-desktop{suffix}", ".bench-row")
+        page.locator(".entry input").first.fill("785")
+        page.keyboard.press("Enter")
+        page.get_by_text("Save 785 % anyway?").wait_for()
+        take(page, f"save-anyway{suffix}", ".slot.doubt")
+        page.get_by_role("button", name="Type it again").click()
+        around(page, suffix)
         page.goto("/docs")
         page.locator("summary", has_text="Ask for the next batch").click()
         take(page, f"docs{suffix}", ".operation[open]")
@@ -108,8 +138,22 @@ def understand(page: Page, suffix: str) -> None:
     take(page, f"insights{suffix}", ".chart svg", full=True)
     page.goto(f"{STUDY}/candidates")
     take(page, f"candidates{suffix}", ".belief")
-    page.goto(f"{STUDY}/map?x=temperature&y=solvent")
+    page.goto(f"{STUDY}/map?x=temperature+(°C)&y=solvent")
     take(page, f"map{suffix}", ".chart canvas")
+
+
+def around(page: Page, suffix: str) -> None:
+    """What lies around the studies: comparing them, people, help, and a batch on paper."""
+    page.goto("/compare?study=suzuki-coupling&study=photocatalyst-screen")
+    take(page, f"compare{suffix}", ".chart svg")
+    page.goto("/people")
+    take(page, f"people{suffix}", "table.people td")
+    page.goto("/help")
+    take(page, f"help{suffix}", ".help-steps li")
+    page.goto(f"{STUDY}/bench/bench-1?show=plate")
+    take(page, f"plate{suffix}", ".plate td.filled")
+    page.goto(f"{STUDY}/bench/bench-1?show=labels")
+    take(page, f"labels{suffix}", ".label .qr path")
 
 
 def several(page: Page, suffix: str) -> None:
@@ -145,13 +189,17 @@ def follow_up(page: Page, suffix: str) -> None:
     page.goto(f"{STUDY}/batches")
     page.get_by_role("button", name="Batch 3, show").click()
     page.get_by_role("button", name="Compute batch 10 again").click()
-    page.get_by_role("button", name="Verify the ledger").click()
     page.get_by_text("bit for bit").wait_for()
     take(page, f"batches{suffix}", ".why")
     page.goto(f"{STUDY}/events")
     take(page, f"timeline{suffix}", ".timeline li")
+    page.goto(f"{STUDY}/forecast")
+    take(page, f"forecast{suffix}", ".big-words", full=True)
     page.goto(f"{STUDY}/settings")
     take(page, f"settings{suffix}", ".facts")
+    page.goto(f"{STUDY}/audit")
+    page.get_by_role("button", name="Verify the ledger").click()
+    take(page, f"audit{suffix}", ".chip.accent >> text=intact")
 
 
 def small_and_large(browser: Browser, address: str, key: str) -> None:
@@ -173,25 +221,31 @@ def small_and_large(browser: Browser, address: str, key: str) -> None:
     window = Window(browser, address, **WALL)
     page = window.sign_in(key, f"{STUDY}?wall")
     take(page, "wall", ".chart svg")
+    page.goto("/?wall")
+    take(page, "wall-studies", ".study-card .spark")
     window.close()
 
 
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as server, running_browser() as browser:
-        assert server.key
-        with Scene(server.address, server.key) as scene:
-            prepare(scene)
-            key = scene.new_key("scientist", *_all(scene), name="Dr. Ada Weber")
-        csv = Path(folder) / "photoredox.csv"
-        lines = suzuki(96)[0].splitlines()
-        lines[3] = lines[2].replace(lines[2].split(",")[0], "A1-02-zz")
-        csv.write_text("\n".join(lines) + "\n")
-        pictures(browser, server.address, key, csv)
+    with tempfile.TemporaryDirectory() as folder, running_browser() as browser:
+        days = Path(folder) / "days"
+        days.write_text("23")
+        program = [sys.executable, "-m", "tests.web.other_days"]
+        with running(Path(folder) / "data", program=program, **{DAYS: str(days)}) as server:
+            assert server.key
+            with Scene(server.address, server.key, days=days) as scene, scene.somebody(ADA, "admin") as ada:
+                prepare(ada)
+            pictures(browser, server.address, ada.key, _file(Path(folder)))
 
 
-def _all(scene: Scene) -> list[str]:
-    return [study["name"] for study in scene.send("GET", "/v1/studies")["studies"]]
+def _file(folder: Path) -> Path:
+    """A list of candidates with a row that repeats the one before."""
+    lines = suzuki(96)[0].splitlines()
+    lines[3] = lines[2].replace(lines[2].split(",")[0], "A1-02-zz")
+    path = folder / "photoredox.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Never storing a mistake: an implausible value is asked about, a slip is undone, an earlier batch is corrected."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.web.conftest import Open
 from tests.web.scene import Scene
@@ -90,3 +90,23 @@ def test_an_earlier_batch_is_opened_and_corrected(window: Open, scene: Scene, st
     page.get_by_role("link", name="Go to the newest batch").click()
     expect(page.get_by_text("batch 3 · 0 of 1 done")).to_be_visible()
     assert values(scene, study) == [12.5, 20.0]
+
+
+def test_the_batch_of_last_time_is_asked_for_without_waiting_for_the_list(
+    window: Open, scene: Scene, study: str
+) -> None:
+    scene.ask(study, "b", min_size=2, max_size=2)
+    page = window().sign_in(scene.key, f"/studies/{study}/bench/b")
+    expect(page.locator(".bench-row")).to_have_count(2)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/batches?worker=*", hold)
+    with page.expect_request("**/batches/1"):
+        page.reload(wait_until="commit")
+    page.unroute("**/batches?worker=*")
+    for route in held:
+        route.continue_()
+    expect(page.locator(".bench-row")).to_have_count(2)

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.server import ROOT
 from tests.web.conftest import Open
 from tests.web.scene import Scene
-from tests.web.test_looks import PHONE, serious
+from tests.web.test_looks import PHONE, findings
 
 GUIDES = ("scientist", "technician", "objectives", "dashboard", "client", "admin", "settings", "auto", "problems")
 
@@ -44,7 +44,7 @@ def test_guides_are_accessible_and_fit(window: Open, scene: Scene, options: dict
     for name in GUIDES:
         page.goto(f"/help/{name}")
         page.locator(".guide h1").wait_for()
-        found |= {f"{name}: {violation}" for violation in serious(page)}
+        found |= {f"{name}: {violation}" for violation in findings(page)}
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found.add(f"{name}: too wide")
     assert found == set()

@@ -46,11 +46,15 @@ def test_how_often_the_intervals_held_is_drawn_as_the_server_says(insights: Page
     expect(tip).to_contain_text(f"the model says {round(100 * last['says'])} %")
 
 
-def test_a_slice_has_the_model_s_band_and_columns_have_their_lengths(insights: Page, scene: Scene, study: str) -> None:
+def test_a_slice_has_the_model_s_band_and_the_audit_has_the_lengthscales(
+    insights: Page, scene: Scene, study: str
+) -> None:
     first = diagnostics(scene, study)["columns"][0]
     tip = point_at_first(insights, f"Expected value by {first['name']}")
     expect(tip).to_contain_text("between")
     expect(insights.get_by_text("all else the same. Band: where 95 of 100 true values lie.")).to_be_visible()
+    expect(insights.get_by_text("How far results stay alike")).to_have_count(0)
+    insights.get_by_role("navigation").get_by_role("link", name="Audit").click()
     lengths = insights.locator(".card", has_text="How far results stay alike").locator("dl")
     for column in ("temperature", "solvent"):
         expect(lengths).to_contain_text(column)
@@ -80,7 +84,7 @@ def test_what_is_chosen_along_an_axis_is_listed_and_marked_on_the_map(insights: 
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     assert box
-    x = box["x"] + 50  # the first axis
+    x = box["x"] + 70  # the first axis
     insights.mouse.move(x, box["y"] + 60)
     insights.mouse.down()
     insights.mouse.move(x, box["y"] + box["height"] * 0.5, steps=8)

@@ -10,9 +10,11 @@ from tests.web.conftest import Open
 from tests.web.scene import Scene
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+DARK = {"color_scheme": "dark"}
+EVERY_LOOK: dict[str, dict[str, Any]] = {"light": {}, "dark": DARK, "light phone": PHONE, "dark phone": DARK | PHONE}
 PARTS = (
     *("", "/results", "/results?candidate=A3", "/candidates", "/candidates/A3", "/insights", "/map", "/batches?open=1"),
-    *("/events", "/settings", "/bench", "/bench/b"),
+    *("/events", "/forecast", "/settings", "/audit", "/bench", "/bench/b"),
 )
 
 
@@ -100,12 +102,14 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_screen(
     opened = window(bypass_csp=True, **options)
     opened.page.goto("/")
     opened.page.get_by_label("Your key").wait_for()
-    found = serious(opened.page)
+    found = findings(opened.page)
     page = opened.sign_in(scene.key)
     for path in (
         "/",
         "/create",
+        "/?state=deleted",
         "/compare",
+        "/compare?show=distribution",
         "/people",
         "/help",
         *(f"/studies/{worked}{part}" for part in PARTS),
@@ -114,20 +118,16 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_screen(
         page.goto(path)
         page.locator("h1").first.wait_for()
         page.locator(".skeleton").first.wait_for(state="detached")
-        found |= {f"{path}: {one}" for one in serious(page)}
+        found |= {f"{path}: {one}" for one in findings(page)}
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found.add(f"{path}: too wide")
     assert found == set()
 
 
-def serious(page: Page) -> set[str]:
+def findings(page: Page) -> set[str]:
+    """What axe finds, of any impact."""
     answer = Axe().run(page).response
-    return {
-        f"{one['id']} {node['target']}"
-        for one in answer["violations"]
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
-    }
+    return {f"{one['id']} {node['target']}" for one in answer["violations"] for node in one["nodes"]}
 
 
 @pytest.mark.parametrize(
@@ -155,3 +155,30 @@ def test_on_paper_a_bench_is_a_form_with_what_was_reported(window: Open, scene: 
     expect(page.get_by_label(f"yield of {second['key']}", exact=True)).to_be_visible()
     for hidden in (".bar", ".scan", ".earlier", ".slot.saved button"):
         assert not page.locator(hidden).first.is_visible()
+
+
+def test_the_tools_above_the_candidates_stay_on_one_line(window: Open, scene: Scene, worked: str) -> None:
+    page = window(viewport={"width": 1280, "height": 860}).sign_in(scene.key, f"/studies/{worked}/candidates")
+    tools = page.locator(".tools > *, .tools .tally")
+    tools.first.wait_for()
+    boxes = [box for one in tools.all() if (box := one.bounding_box()) and box["height"] > 0]
+    assert max(box["y"] for box in boxes) < min(box["y"] + box["height"] for box in boxes)
+
+
+def test_a_wall_shows_what_to_do_next_and_needs_no_scrolling(window: Open, scene: Scene, worked: str) -> None:
+    for number in range(12):  # narrow cards, with long words and large values
+        name = f"wall-{number}-{'of-a-study-with-a-long-name' * 2}"
+        scene.send("PUT", f"/v1/studies/{name}", json={"objective": "work", "unit": "kilowatt-hours/laboratory/year"})
+        csv = {"Content-Type": "text/csv"}
+        scene.send("PUT", f"/v1/studies/{name}/candidates", content="key,t\nA,1\nB,2\nC,3\n", headers=csv)
+        scene.ask(name, "a-worker-with-a-name-of-many-words-in-a-row", max_size=1)
+        report = {"key": "C", "value": 158258123.25}
+        scene.send("POST", f"/v1/studies/{name}/observations", json=report)
+    page = window(viewport={"width": 1920, "height": 1080}).sign_in(scene.key, f"/studies/{worked}?wall")
+    expect(page.get_by_label("What next")).to_be_visible()
+    expect(page.get_by_label("What next").get_by_role("button")).to_have_count(0)
+    page.locator(".chart svg").first.wait_for()
+    expect(page.get_by_role("heading", name="In progress")).to_be_in_viewport(ratio=1)
+    page.goto("/?wall")
+    page.locator(".study-card .spark").first.wait_for()
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import CSV, Open
 from tests.web.scene import Scene
-from tests.web.test_looks import PARTS, PHONE, serious
+from tests.web.test_looks import PARTS, PHONE, findings
 
 QUANTITIES: dict[str, Any] = {
     "objectives": [
@@ -242,7 +242,7 @@ def test_a_study_with_several_objectives_and_a_constraint_is_created_with_its_hi
     page.locator(".further-row").nth(1).get_by_label("What is wanted").select_option("at_least")
     page.get_by_label("Limit", exact=True).fill("95")
     page.get_by_role("button", name="Create the study").click()
-    expect(page.locator(".headline")).to_contain_text("meets the constraints")
+    expect(page.locator(".headline")).to_contain_text("Nobody has reported purity yet")
     settings = scene.send("GET", f"/v1/studies/{study}-new")["configuration"]
     assert [(one["name"], one["unit"], one["direction"]) for one in settings["objectives"]] == [
         ("yield", "%", "maximize"),
@@ -290,7 +290,30 @@ def test_every_view_of_such_a_study_is_accessible_and_fits(
         page.goto(path)
         page.locator("h1").first.wait_for()
         page.locator(".skeleton").first.wait_for(state="detached")
-        found |= {f"{path}: {violation}" for violation in serious(page)}
+        found |= {f"{path}: {violation}" for violation in findings(page)}
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found.add(f"{path}: too wide")
     assert found == set()
+
+
+def test_candidates_are_sorted_by_any_quantity_and_each_has_insights_of_its_own(
+    window: Open, scene: Scene, worked: str
+) -> None:
+    page = window().sign_in(scene.key, f"/studies/{worked}/candidates")
+    page.get_by_role("button", name="Expected price").click()
+    expected = scene.send("GET", f"/v1/studies/{worked}/candidates?posterior=true&sort=price mean&limit=1")
+    expect(page.locator(".rows:not(.pins) .tr .key").first).to_have_text(expected["candidates"][0]["key"])
+    with page.expect_response(lambda answer: "diagnostics?quantity=price" in answer.url):
+        page.goto(f"/studies/{worked}/insights?quantity=price")
+    expect(page.get_by_role("heading", name="Expected price by column")).to_be_visible()
+
+
+def test_studies_are_compared_by_any_quantity(window: Open, scene: Scene, worked: str) -> None:
+    page = window().sign_in(scene.key, f"/compare?study={worked}")
+    page.get_by_label("Quantity", exact=True).select_option("price (EUR)")
+    observed = scene.send("GET", f"/v1/studies/{worked}/observations")["observations"]
+    values = [one["values"]["price"]["value"] for one in observed if "price" in one["values"]]
+    row = page.get_by_role("row", name=worked)
+    expect(row).to_contain_text(f"{min(values):.4g} EUR")
+    page.get_by_label("Quantity", exact=True).select_option("the front")
+    expect(page.get_by_role("heading", name="Volume under the front")).to_be_visible()

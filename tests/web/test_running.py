@@ -117,7 +117,7 @@ def test_a_key_is_made_granted_and_revoked(window: Open, scene: Scene, study: st
 def test_an_explanation_closes_however_soon_escape_follows(window: Open, scene: Scene, study: str) -> None:
     scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + n} for n in range(1, 4)))
     page = window().sign_in(scene.key, f"/studies/{study}")
-    term = page.get_by_role("button", name="What is meant by “possible improvement”?").first
+    term = page.get_by_role("button", name="What is meant by “still to gain”?").first
     shown = term.evaluate(
         """async (button) => {
             button.click();
@@ -134,8 +134,8 @@ def test_an_explanation_closes_however_soon_escape_follows(window: Open, scene: 
 def test_every_term_is_explained_one_tap_away(window: Open, scene: Scene, study: str) -> None:
     scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + n} for n in range(1, 4)))
     page = window(has_touch=True).sign_in(scene.key, f"/studies/{study}")
-    page.get_by_role("button", name="What is meant by “possible improvement”?").first.tap()
-    expect(page.get_by_role("note")).to_contain_text("How much better than the recommended candidate")
+    page.get_by_role("button", name="What is meant by “still to gain”?").first.tap()
+    expect(page.get_by_role("note")).to_contain_text("How much better than the best so far")
     page.keyboard.press("Escape")
     expect(page.get_by_role("note")).to_have_count(0)
     page.get_by_role("link", name="Help").tap()
@@ -149,10 +149,10 @@ def test_a_deleted_study_needs_its_name_typed(window: Open, scene: Scene, study:
     page = window().sign_in(scene.key, f"/studies/{study}/settings")
     page.get_by_role("button", name="Delete …").click()
     page.get_by_label(f"Type {study} to confirm").fill("something else")
-    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("Type the name exactly")
     page.get_by_label(f"Type {study} to confirm").fill(study)
-    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("heading", name="Studies", exact=True)).to_be_visible()
     assert scene.http.get(f"/v1/studies/{study}").status_code == 410
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from openpyxl import Workbook, load_workbook
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import CSV, Open
 from tests.web.scene import Scene
@@ -73,6 +73,65 @@ def test_a_sheet_goes_out_and_comes_back_as_xlsx(bench: tuple[Page, str], scene:
     page.get_by_role("button", name="Save 1 row").click()
     expect(page.locator(".slot.saved")).to_contain_text("62.5")
     assert values(scene, study)[5:] == [62.5]
+
+
+def upload_sheet(page: Page, folder: Path, *rows: str) -> Locator:
+    """The dialog after a sheet with these rows was chosen."""
+    file = folder / "sheet.csv"
+    file.write_text("suggestion,value\n" + "".join(f"{row}\n" for row in rows))
+    page.get_by_role("button", name="Upload sheet").click()
+    page.locator("dialog input[type=file]").set_input_files(file)
+    return page.locator("dialog")
+
+
+def test_a_sheet_shows_what_was_understood_and_corrects_for_a_reason(
+    bench: tuple[Page, str], scene: Scene, study: str, tmp_path: Path
+) -> None:
+    page, key = bench
+    scene.report(study, {"suggestion": "B1-S1", "value": 61.0})
+    dialog = upload_sheet(page, tmp_path, "B1-S1,62.5 %", "B1-S2,63")
+    expect(dialog.locator("tbody tr").first).to_contain_text(key)
+    expect(dialog.locator("tbody tr").first.locator("td.right")).to_have_text(["61 %", "62.5 %"])
+    expect(dialog.locator("tbody tr").last).to_contain_text("new")
+    save = page.get_by_role("button", name="Save 2 rows")
+    expect(save).to_be_disabled()
+    dialog.get_by_label("Why is 1 stored result corrected?").fill("read the wrong line")
+    save.click()
+    expect(page.locator(".toast").first).to_have_text("1 value saved, 1 corrected.")
+    found = scene.send("GET", f"/v1/studies/{study}/observations")["observations"][5:]
+    assert [(one["value"], one["reason"]) for one in found] == [(62.5, "read the wrong line"), (63.0, None)]
+
+
+def test_values_in_doubt_of_a_sheet_are_saved_when_a_person_says_so(
+    bench: tuple[Page, str], scene: Scene, study: str, tmp_path: Path
+) -> None:
+    page, _ = bench
+    objective = {"name": "yield", "unit": "%", "direction": "maximize", "limits": {"low": 0, "high": 100}}
+    scene.send("PATCH", f"/v1/studies/{study}", json={"objectives": [objective]}, headers={"If-Match": "*"})
+    dialog = upload_sheet(page, tmp_path, "B1-S1,3150", "B1-S2,62")
+    expect(dialog.get_by_text("Values in doubt")).to_be_visible()
+    save = page.get_by_role("button", name="Save 2 rows")
+    expect(save).to_be_disabled()
+    dialog.get_by_label("These values are right").check()
+    save.click()
+    expect(page.locator(".slot.saved").first).to_contain_text("3150")
+    assert values(scene, study)[5:] == [3150.0, 62.0]
+
+
+def test_a_whole_sheet_is_taken_back_in_the_timeline(
+    bench: tuple[Page, str], scene: Scene, study: str, tmp_path: Path
+) -> None:
+    page, _ = bench
+    upload_sheet(page, tmp_path, "B1-S1,62.5", "B1-S2,63")
+    page.get_by_role("button", name="Save 2 rows").click()
+    expect(page.locator(".slot.saved").last).to_contain_text("63")
+    page.goto(f"/studies/{study}/events")
+    page.locator(".timeline li").first.get_by_role("button", name="Take back everything").click()
+    page.get_by_label("Reason").fill("the sheet of another study")
+    page.get_by_role("button", name="Take back", exact=True).click()
+    expect(page.locator(".toast").first).to_contain_text("2 results taken back.")
+    found = scene.send("GET", f"/v1/studies/{study}/observations")["observations"][5:]
+    assert [one["state"] for one in found] == ["retracted", "retracted"]
 
 
 def test_candidates_and_results_are_downloaded_as_csv_and_xlsx(bench: tuple[Page, str], study: str) -> None:

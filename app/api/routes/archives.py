@@ -18,7 +18,6 @@ from app.api.schemas.shape import Name, Shape
 from app.api.schemas.studies import StudyOut
 from app.domain.access import Scope
 from app.domain.errors import UnsupportedMediaType
-from app.services.memory import PER_ARCHIVE_BYTE
 from app.services.transactions import WriteTransactions
 from app.services.use_cases.archive import write_archive
 from app.services.use_cases.audit import record_export
@@ -74,8 +73,7 @@ async def import_study(
         raise UnsupportedMediaType(f"Send the archive as {ZIP}.")
     work = partial(import_archive, accept_unverified=accept_unverified, name=name)
     importing = partial(work, resources, tx, body.files[""], created)
-    with resources.memory.reserve(PER_ARCHIVE_BYTE * body.files[""].stat().st_size):
-        return respond(await run_long(importing))
+    return respond(await run_long(importing))
 
 
 class ServerOut(Shape):

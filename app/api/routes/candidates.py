@@ -1,5 +1,6 @@
 """/v1/studies/{study}/candidates"""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
@@ -29,7 +30,7 @@ from app.api.shared_answers import Reader
 from app.domain.access import Actor, Scope
 from app.domain.candidates import Candidate, ColumnKind, ColumnRole, Expense
 from app.domain.errors import Finding, Invalid
-from app.domain.limits import MOST_CONDITIONS
+from app.domain.limits import MOST_CONDITIONS, MOST_NAMED
 from app.services.intake.columns import Declared
 from app.services.intake.csv_writing import csv_text
 from app.services.intake.uploads import READERS, Upload
@@ -38,6 +39,7 @@ from app.services.memory import PER_CELL
 from app.services.resources import Resources
 from app.services.transactions import Answer, ReadTransactions, WriteTransactions
 from app.services.use_cases import candidates
+from app.services.use_cases.audit import record_table_export
 from app.services.use_cases.candidates import CandidateQuery, Switched
 from app.services.workflows import upload as uploads
 from app.services.workflows.summarise import predict
@@ -59,7 +61,8 @@ BODY: dict[str, Any] = {
         "description": (
             "A CSV or .xlsx file, also in a form as `candidates`; "
             "a `.npy` matrix (alone, or in a form as `features` with the file `keys`, one key per line); "
-            "Parquet or Arrow; or JSON: `candidates` lists them, `parameters` describes a grid or a space."
+            "Parquet or Arrow; or JSON: `candidates` lists them, "
+            "with `descriptors` of the levels of a column or without; `parameters` describes a grid or a space."
         ),
         "content": {
             **{kind: {"schema": {"type": "string", "format": "binary"}} for kind in READERS if "json" not in kind},
@@ -74,6 +77,12 @@ BODY: dict[str, Any] = {
                 "schema": {"type": "object"},
                 "examples": {
                     "list": {"value": {"candidates": [{"key": "A1", "temperature": 90, "solvent": "DMF"}]}},
+                    "descriptors": {
+                        "value": {
+                            "candidates": [{"key": "A1", "ligand": "XPhos"}],
+                            "descriptors": {"ligand": [{"ligand": "XPhos", "cone angle": 256}]},
+                        }
+                    },
                     "grid": {
                         "value": {
                             "parameters": {
@@ -176,8 +185,9 @@ async def candidate_query(
     where: Annotated[
         Names, Query(max_length=MOST_CONDITIONS, description="`column=value`, `column>=number` …; all must hold.")
     ] = [],  # noqa: B006
+    key: Annotated[Names, Query(max_length=MOST_NAMED, description="Only the candidates with these keys.")] = [],  # noqa: B006
 ) -> CandidateQuery:
-    return CandidateQuery(offset, limit, sort, available, search, posterior, tuple(where))
+    return CandidateQuery(offset, limit, sort, available, search, posterior, tuple(where), tuple(key))
 
 
 @router.get(
@@ -194,11 +204,12 @@ async def list_candidates(
     run_long: RunLong,
     query: Annotated[CandidateQuery, Depends(candidate_query)],
     format: Literal["json", "csv", "xlsx"] = "json",  # noqa: A002
+    omit: Annotated[Names, Query(description="Columns that a CSV or .xlsx file leaves out.")] = [],  # noqa: B006
 ) -> Response:
     """With `posterior`, each has what the model expects of it. Conditions in `where` must all be met."""
     if format == "json":
         return await reader.answer(study, partial(_page, study, reader.tx, resources, query))
-    return await run_long(partial(_table, study, reader.tx, resources, query, format))
+    return await run_long(partial(_table, study, reader.tx, resources, replace(query, omitted=tuple(omit)), format))
 
 
 @router.get(
@@ -249,6 +260,7 @@ def _page(study: str, tx: ReadTransactions, resources: Resources, query: Candida
 def _table(
     study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery, format_: Literal["csv", "xlsx"]
 ) -> Response:
+    tx.record(record_table_export, study, "candidates", format_)
     predictions = predict(resources, tx, study) if query.posterior else None
 
     def write(connection: Any, actor: Actor, path: FilePath) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.responses import Response, StreamingResponse
 
@@ -20,7 +21,7 @@ from app.api.dependencies import (
 )
 from app.api.limits import LongRunner, run_short
 from app.api.problems import MOST_ERRORS, documented, invalid_payload
-from app.api.responses import answer, download, respond
+from app.api.responses import answer, download, json_answer, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.schemas.observations import (
     CorrectionIn,
@@ -34,13 +35,14 @@ from app.api.schemas.observations import (
     UploadRetractionIn,
     UploadRetractionOut,
     observation_out,
-    report_receipt_out,
+    report_receipt_json,
     result_cells,
     result_columns,
     revision_out,
     upload_retraction_out,
 )
-from app.api.schemas.shape import Name
+from app.api.schemas.report_body import BINARY, REPORT_BODY
+from app.api.schemas.shape import Name, Reason
 from app.domain.access import Actor, Scope
 from app.domain.errors import Finding, Invalid
 from app.domain.observations import Report
@@ -51,8 +53,9 @@ from app.services.intake.sheet_reading import read_rows, read_sheet
 from app.services.intake.xlsx import XLSX, write_xlsx, xlsx_rows
 from app.services.memory import PER_TABLE_BYTE
 from app.services.resources import Resources
-from app.services.transactions import Answer, WriteTransactions
-from app.services.use_cases import observations, studies
+from app.services.transactions import Answer, ReadTransactions, WriteTransactions
+from app.services.use_cases import access, observations, studies
+from app.services.use_cases.audit import record_table_export
 from app.services.use_cases.observations import Correction, Revision, UploadRetraction
 from app.services.use_cases.report import ReportOptions, ReportReceipt, must_not_be_empty, report
 
@@ -71,39 +74,6 @@ OutsideLimits = Annotated[
 MOST_IN_GROUP = 100  # reports of one request
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
-_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "One result, many under `observations`, or a sheet (CSV or .xlsx, also as `sheet` in a form).",
-        "content": {
-            "application/json": {
-                "schema": {
-                    "anyOf": [{"$ref": "#/components/schemas/ReportIn"}, {"$ref": "#/components/schemas/ReportsIn"}]
-                },
-                "examples": {
-                    "one": {"value": {"suggestion": "B3-S1", "value": 0.83}},
-                    "several quantities": {
-                        "value": {
-                            "suggestion": "B3-S1",
-                            "values": {"yield": 83.1, "purity": {"value": 97.2, "std": 0.3}},
-                        }
-                    },
-                    "many": {"value": {"observations": [{"candidate": "A7-42", "value": 0.83}]}},
-                    "failed": {"value": {"suggestion": "B3-S2", "failed": {"reason": "vial broke", "retry": True}}},
-                },
-            },
-            XLSX: {"schema": {"type": "string", "format": "binary"}},
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["sheet"],
-                    "properties": {"sheet": {"type": "string", "format": "binary"}},
-                }
-            },
-            "text/csv": {"schema": {"type": "string"}, "example": "suggestion,value\nB3-S1,0.83\n"},
-        },
-    }
-}
 
 
 async def read_reports(
@@ -111,7 +81,7 @@ async def read_reports(
 ) -> list[Report] | Answer:
     """The reports of a body, as JSON or as a sheet; or the answer that the same request got before."""
     if body.json is not None:
-        return _json_reports(body)
+        return json_reports(body.json)
     state = request.app.state
     with state.resources.memory.reserve(PER_TABLE_BYTE * sum(path.stat().st_size for path in body.files.values())):
         work = partial(_reports, request.path_params["study"], body, tx, _renamed(renamed))
@@ -127,7 +97,7 @@ def _renamed(pairs: list[str]) -> dict[str, str]:
 
 def _reports(name: str, body: Spooled, tx: WriteTransactions, renamed: dict[str, str]) -> list[Report] | Answer:
     if body.media_type == "application/json":
-        return _json_reports(body)
+        return json_reports(body.files[""].read_bytes())
     media_type, path = sheet_file(body)
     study = tx.read_unless_answered(studies.find, name)
     if isinstance(study, Answer):
@@ -138,14 +108,15 @@ def _reports(name: str, body: Spooled, tx: WriteTransactions, renamed: dict[str,
     return reports
 
 
-def _json_reports(body: Spooled) -> list[Report]:
-    value = json_text.loads(body.files[""].read_bytes() if body.json is None else body.json)
+def json_reports(body: bytes) -> list[Report]:
+    """The reports of a JSON document: one, or a list of them."""
+    value = json_text.loads(body)
     try:
         if isinstance(value, dict) and "observations" in value:
             return _each_report(UnreadReportsIn.model_validate(value).observations)
         return [ReportIn.model_validate(value).report()]
     except ValidationError as error:
-        raise invalid_payload(error.errors()) from None
+        raise invalid_payload(error.errors(), value) from None
 
 
 def _each_report(unread: list[Any]) -> list[Report]:
@@ -159,14 +130,30 @@ def _each_report(unread: list[Any]) -> list[Report]:
             if len(mistakes) >= MOST_ERRORS:
                 break
     if mistakes:
-        raise invalid_payload(mistakes)
+        raise invalid_payload(mistakes, {"observations": unread})
     return reports
 
 
+def _must_have_reason(*, corrects: bool, reason: str | None, dry_run: bool) -> None:
+    """Corrections have a reason, which a dry run can do without; nothing else has one."""
+    if corrects and reason is None and not dry_run:
+        raise Invalid([Finding("reason", "Say in `reason` why results are corrected. It is kept in the ledger.")])
+    if reason is not None and not corrects:
+        raise Invalid([Finding("reason", "A `reason` belongs to corrections: send `corrections=accept` with it.")])
+
+
 async def store_reports(
-    tx: WriteTransactions, resources: Resources, study: str, reports: list[Report], options: ReportOptions
+    tx: WriteTransactions,
+    resources: Resources,
+    study: str,
+    reports: list[Report],
+    options: ReportOptions,
+    *,
+    dry_run: bool = False,
 ) -> Answer:
     """A few reports share a commit with those of others; many have a transaction of their own, on a thread."""
+    if dry_run:
+        return await run_short(partial(tx.dry_run, report, resources, study, reports, options, answer=_checked))
     if len(reports) <= MOST_IN_GROUP:
         return await tx.write_in_group(resources.commits, report, resources, study, reports, options, answer=_reported)
     return await run_short(partial(tx.write_once, report, resources, study, reports, options, answer=_reported))
@@ -179,7 +166,7 @@ async def store_reports(
     responses=WRITES
     | documented("already-observed", "unsupported-media-type")
     | {201: {"model": ReportReceiptOut, "description": "Recorded"}},
-    openapi_extra=_BODY,
+    openapi_extra=REPORT_BODY,
 )
 async def report_observations(  # noqa: PLR0913, PLR0917  (each dependency would cost more than its parameters)
     request: Request,
@@ -198,20 +185,27 @@ async def report_observations(  # noqa: PLR0913, PLR0917  (each dependency would
         Query(description="Whether values far from all earlier ones are stored, or refused so that you can confirm."),
     ] = "accept",
     outside_limits: OutsideLimits = "refuse",
+    corrections: Annotated[
+        Literal["refuse", "accept"],
+        Query(description="Whether another value of a result that is stored corrects it, for the given `reason`."),
+    ] = "refuse",
+    reason: Annotated[Reason | None, Query(description="Of the corrections; kept in the ledger.")] = None,
     dry_run: Annotated[bool, Query(description="Check everything, store nothing.")] = False,
 ) -> Response:
     """All of it is stored, or nothing. A repetition is recognised, and errors name the row and the column."""
+    _must_have_reason(corrects=corrections == "accept", reason=reason, dry_run=dry_run)
     resources: Resources = request.app.state.resources
     async with spool(request, reporter, json_in_memory=True) as body:
         tx = write_transactions(request, reporter, idempotency_key, body.digest)
         reports = await read_reports(request, body, tx, map)
     if isinstance(reports, Answer):
         return respond(reports)
-    options = ReportOptions(body.digest, duplicates == "new", implausible == "refuse", outside_limits == "accept")
-    if dry_run:
-        check = partial(tx.dry_run, report, resources, study, reports, options, answer=_checked)
-        return respond(await run_short(check))
-    return respond(await store_reports(tx, resources, study, reports, options))
+    new, accepts = duplicates == "new", outside_limits == "accept"
+    options = ReportOptions(body.digest, new, implausible == "refuse", accepts, corrections == "accept", reason)
+    return respond(await store_reports(tx, resources, study, reports, options, dry_run=dry_run))
+
+
+REPORTS = next(route for route in router.routes if isinstance(route, APIRoute) and route.name == "report_observations")
 
 
 @router.post(
@@ -232,7 +226,7 @@ def retract_upload(study: Name, retraction: UploadRetractionIn, tx: CanReport) -
     description="`versions=all` shows what was corrected, by whom and why.",
     response_model=ObservationPage,
     responses=_NOT_FOUND
-    | {200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "Observations"}},
+    | {200: {"content": {"text/csv": {"schema": {"type": "string"}}, XLSX: BINARY}, "description": "Observations"}},
 )
 def list_observations(
     study: Name,
@@ -250,11 +244,12 @@ def list_observations(
 
     shown = page(after)  # a refusal must come before the first byte
     if format != "json":
+        tx.record(record_table_export, study, "results", format)
         quantities = [quantity.name for quantity in tx.read(studies.find, study).configuration.quantities]
         return _table(format, f"{study}-results", result_columns(quantities), _rows(shown, page, quantities))
     numbers = {shown_version.observation for shown_version in shown}
     following = shown[-1].observation if len(numbers) == limit else None
-    return respond(answer(ObservationPage(observations=tuple(shown), next=following)))
+    return respond(answer(_with_actors(tx, shown, following)))
 
 
 @router.get("/{number}", summary="Every version of an observation, oldest first", responses=_NOT_FOUND)
@@ -264,7 +259,7 @@ def read_observation(
     """The first version is what was reported; every later one has a reason."""
     versions = tx.read(observations.list_versions, resources, study, number)
     response.headers["ETag"] = f'"{versions[-1].observation.version}"'
-    return ObservationPage(observations=tuple(observation_out(version) for version in versions), next=None)
+    return _with_actors(tx, [observation_out(version) for version in versions], None)
 
 
 @router.post(
@@ -308,6 +303,11 @@ def retract(
     return respond(tx.write_once(observations.retract, resources, study, number, version, reason, answer=_revised))
 
 
+def _with_actors(tx: ReadTransactions, shown: list[ObservationOut], following: int | None) -> ObservationPage:
+    actors = tx.read(access.names_of_actors, [(version.actor, version.origin) for version in shown])
+    return ObservationPage(observations=tuple(shown), next=following, actors=actors)
+
+
 def _table(format_: Literal["csv", "xlsx"], name: str, header: list[str], rows: Iterator[list[Any]]) -> Response:
     if format_ == "xlsx":
         return download(lambda path: write_xlsx(path, header, rows), XLSX, f"{name}.xlsx")
@@ -325,11 +325,11 @@ def _rows(
 
 def _reported(receipt: ReportReceipt) -> Answer:
     new = any(match.status != "duplicate" for match in receipt.matches)
-    return answer(report_receipt_out(receipt, stored=True), 201 if new else 200)
+    return json_answer(report_receipt_json(receipt, stored=True), 201 if new else 200)
 
 
 def _checked(receipt: ReportReceipt) -> Answer:
-    return answer(report_receipt_out(receipt, stored=False))
+    return json_answer(report_receipt_json(receipt, stored=False))
 
 
 def _retracted(retraction: UploadRetraction) -> Answer:

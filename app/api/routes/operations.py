@@ -6,12 +6,17 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 from starlette.responses import Response
 
+from app.api.bodies import function_name
 from app.api.dependencies import ResourcesDep
 from app.api.problems import documented
 from app.api.schemas.shape import Shape
 from app.services.maintenance import must_be_ready
 
-router = APIRouter(tags=["operations"], responses=documented("misdirected-host", "internal-error"))
+router = APIRouter(
+    tags=["operations"],
+    responses=documented("misdirected-host", "internal-error"),
+    generate_unique_id_function=function_name,
+)
 
 
 class Fine(Shape):
@@ -21,10 +26,12 @@ class Fine(Shape):
 class ComputeOut(Shape):
     """The compute workers of the process that answers; none if it computes itself."""
 
+    kind: Literal["here", "processes", "ray"] = Field(description="Where this process has batches computed.")
     workers: int
     ready: int
     running: int = Field(description="Computations that run or wait for a worker.")
     deaths: int = Field(description="Workers that died and were replaced.")
+    nodes: int = Field(description="Machines, or nodes of the Ray cluster, that have workers which are ready.")
 
 
 class Ready(Fine):
@@ -56,4 +63,5 @@ def ready(resources: ResourcesDep) -> Ready:
 )
 def metrics(request: Request) -> Response:
     """Of this process; of all processes if there are several."""
+    request.app.state.gauges.refresh()
     return Response(request.app.state.metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -30,7 +30,9 @@ POLICY = "; ".join(
         "form-action 'self'",
     )
 )
-StudyPart = Literal["results", "candidates", "insights", "map", "batches", "events", "settings", "bench"]
+StudyPart = Literal[
+    "results", "candidates", "insights", "map", "batches", "events", "forecast", "settings", "audit", "bench"
+]
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",

@@ -25,6 +25,7 @@ router = APIRouter(
 )
 
 AsOf = Annotated[int | None, Query(ge=1, lt=2**31, description="As it was after this event of the ledger.")]
+OF_SEVERAL = "With several quantities: which one; by default the first objective."
 MODEL = documented("conflict")
 
 
@@ -80,11 +81,13 @@ async def read_trace(study: Name, reader: Reader, resources: ResourcesDep) -> Re
     response_model=DiagnosticsOut,
     responses=NOT_MODIFIED | MODEL,
 )
-async def read_diagnostics(study: Name, reader: Reader, resources: ResourcesDep) -> Response:
+async def read_diagnostics(
+    study: Name, reader: Reader, resources: ResourcesDep, quantity: Annotated[str, Query(description=OF_SEVERAL)] = ""
+) -> Response:
     """Leave-one-out predictions, calibration, which columns matter and how, and results that look like typing
     errors.
     """
-    return await reader.answer(study, lambda: diagnostics_out(diagnose_study(resources, reader.tx, study)))
+    return await reader.answer(study, lambda: diagnostics_out(diagnose_study(resources, reader.tx, study, quantity)))
 
 
 @router.post("/verify", summary="Check the ledger, and everything that is derived from it")

@@ -9,15 +9,18 @@ from starlette.responses import Response
 from app.api import sessions
 from app.api.bodies import StrictRoute
 from app.api.dependencies import ResourcesDep, client_address
+from app.api.limits import RefusedSignIns
 from app.api.problems import documented
 from app.api.responses import answer, respond
 from app.api.schemas.keys import KeyOut, key_out
 from app.api.schemas.shape import Line
 from app.api.schemas.shape import Request as Body
-from app.domain.access import Actor
+from app.domain.access import Actor, Key
+from app.domain.errors import Unauthenticated
+from app.services.resources import Resources
 from app.services.transactions import ReadTransactions
-from app.services.use_cases.access import authenticate
-from app.services.use_cases.audit import record_sign_in
+from app.services.use_cases.access import NOBODY, authenticate, key_id_in
+from app.services.use_cases.audit import record_refused_sign_in, record_sign_in
 
 router = APIRouter(
     prefix="/session",
@@ -41,13 +44,31 @@ def sign_in(request: Request, wanted: SignIn, resources: ResourcesDep) -> Respon
     """Only the page of this server may do this."""
     sessions.must_be_our_own_page(request)
     plaintext_key = wanted.key.strip()
-    with resources.database.read() as connection:
-        key = authenticate(connection, plaintext_key)
+    key = _authenticated(request, resources, plaintext_key)
     actor = Actor(key, request.scope["request_id"], client_address(request))
     ReadTransactions(resources.database, actor).record(partial(record_sign_in, remember=wanted.remember))
     response = respond(answer(key_out(key)))
     sessions.start(response, request, plaintext_key, remember=wanted.remember)
     return response
+
+
+def _authenticated(request: Request, resources: Resources, plaintext_key: str) -> Key:
+    try:
+        with resources.database.read() as connection:
+            return authenticate(connection, plaintext_key)
+    except Unauthenticated:
+        _record_refused(request, resources, plaintext_key)
+        raise
+
+
+def _record_refused(request: Request, resources: Resources, plaintext_key: str) -> None:
+    """Leave a trail of guesses. Anyone can guess, so only so many of them are recorded one by one."""
+    refused: RefusedSignIns = request.app.state.refused_sign_ins
+    unrecorded = refused.count()
+    if unrecorded is not None:
+        actor = Actor(NOBODY, request.scope["request_id"], client_address(request))
+        tx = ReadTransactions(resources.database, actor)
+        tx.record(record_refused_sign_in, key_id_in(plaintext_key), unrecorded)
 
 
 @router.delete("", status_code=204, summary="Sign out")

@@ -10,7 +10,7 @@ from app.api.dependencies import CanRead, ResourcesDep, RunLong
 from app.api.problems import documented
 from app.api.routes import COMMON, OF_A_STUDY
 from app.api.schemas.shape import Name
-from app.services.use_cases import structures
+from app.services.use_cases.candidates import read_smiles
 
 router = APIRouter(prefix="/v1/studies/{study}", tags=["candidates"], route_class=StrictRoute, responses=COMMON)
 
@@ -44,12 +44,13 @@ async def draw_structure(
     width: Pixels = 250,
     height: Pixels = 200,
 ) -> Response:
-    """204 if the study has no column of molecules. The server needs its extra `chem`."""
+    """204 if no column holds molecules; the server needs its extra `chem`. Beyond 150 atoms the picture says so."""
 
     def drawn() -> Response:
-        smiles = tx.read(structures.read_smiles, resources, study, key, column)
+        smiles = tx.read(read_smiles, resources, study, key, column)
         if smiles is None:
             return Response(status_code=204)
-        return Response(structures.draw(smiles, width, height), media_type=SVG, headers=HEADERS)
+        picture = resources.structures.draw(smiles, width, height)
+        return Response(picture, media_type=SVG, headers=HEADERS)
 
     return await run_long(drawn)

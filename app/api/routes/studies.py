@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from app.api.bodies import StrictRoute
-from app.api.dependencies import CanManage, CanRead, SeenVersion
+from app.api.dependencies import CanManage, CanRead, ResourcesDep, SeenVersion
 from app.api.problems import documented
 from app.api.responses import answer, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
@@ -14,7 +14,7 @@ from app.api.schemas.shape import Name, Reason
 from app.api.schemas.studies import StudyChange, StudyOut, StudyPage, StudySettings, study_out
 from app.domain.studies import Study, StudyState
 from app.services.transactions import Answer
-from app.services.use_cases import studies
+from app.services.use_cases import deletion, studies
 
 router = APIRouter(prefix="/v1/studies", tags=["studies"], route_class=StrictRoute, responses=COMMON)
 
@@ -51,7 +51,7 @@ def create_study(study: Name, settings: StudySettings, tx: CanManage) -> Respons
 @router.get("/{study}", summary="Read a study", response_model=StudyOut, responses=OF_A_STUDY)
 def read_study(study: Name, tx: CanRead) -> Response:
     """Its settings, state, columns and version, which a change names in `If-Match`."""
-    return respond(_study(tx.read(studies.find, study)))
+    return respond(study_answer(tx.read(studies.find, study)))
 
 
 @router.patch(
@@ -64,21 +64,29 @@ def read_study(study: Name, tx: CanRead) -> Response:
         "precondition-required", "precondition-failed", "forbidden-transition", "objective-measured", "conflict"
     ),
 )
-def change_study(study: Name, change: StudyChange, tx: CanManage, version: SeenVersion) -> Response:
+def change_study(
+    study: Name, change: StudyChange, tx: CanManage, resources: ResourcesDep, version: SeenVersion
+) -> Response:
     """Batches that were issued stay as they are. What is measured can change until the first result."""
     state, settings = change.new_state(), change.apply_to
-    return respond(tx.write_once(studies.change, study, version, state, settings, change.reason, answer=_study))
+    arguments = (resources, study, version, state, settings, change.reason)
+    return respond(tx.write_once(studies.change, *arguments, answer=study_answer))
 
 
 @router.delete(
     "/{study}",
     status_code=204,
-    summary="Delete a study; a tombstone stays",
+    summary="Delete a study; it can be restored for a while",
     responses=OF_A_STUDY | WRITES | documented("forbidden-transition"),
 )
-def delete_study(study: Name, tx: CanManage, reason: Annotated[Reason | None, Query()] = None) -> Response:
-    """It is no longer shown, and its name stays taken. Its ledger stays."""
-    return respond(tx.write_once(studies.delete, study, reason, answer=_nothing))
+def delete_study(
+    study: Name,
+    tx: CanManage,
+    confirm: Annotated[str | None, Query(max_length=100, description="The name of the study, once more.")] = None,
+    reason: Annotated[Reason | None, Query()] = None,
+) -> Response:
+    """It is no longer shown, and its name can be used again. After NEXTBATCH_DELETE_DAYS it is erased for good."""
+    return respond(tx.write_once(deletion.delete, study, confirm, reason, answer=_nothing))
 
 
 @router.put(
@@ -103,13 +111,13 @@ def withdraw(study: Name, key_id: KeyId, tx: CanManage) -> Response:
     return respond(tx.write_once(studies.withdraw, study, key_id, answer=_nothing))
 
 
-def _study(study: Study, status: int = 200) -> Answer:
+def study_answer(study: Study, status: int = 200) -> Answer:
     return answer(study_out(study), status, etag=f'"{study.version}"')
 
 
 def created(creation: tuple[Study, bool]) -> Answer:
     study, new = creation
-    return _study(study, 201 if new else 200)
+    return study_answer(study, 201 if new else 200)
 
 
 def _nothing(_study: Study) -> Answer:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints
 
-from app.api.schemas.batches import SuggestionOut, bench_out
+from app.api.schemas.batches import SuggestionOut, bench_out, prices_in_words
 from app.api.schemas.shape import Line, Name, Reason, Request, Shape
 from app.domain import limits
 from app.domain.batches import Composition
@@ -30,8 +30,8 @@ def _as_inclusions(value: object) -> object:
 
 
 class InclusionIn(Request):
-    key: KeyIn = Field(examples=["A7"])
-    replicates: Size = 1
+    key: KeyIn = Field(description="The candidate.", examples=["A7"])
+    replicates: Size = Field(default=1, description="How often to measure it.", examples=[2])
 
 
 class CompositionIn(Request):
@@ -39,17 +39,23 @@ class CompositionIn(Request):
         default=[], description="Columns that have one value in the whole batch.", examples=[["temperature"]]
     )
     at_most: dict[Line, Size] = Field(
-        default={}, max_length=limits.MOST_TERMS, description="The most distinct values of a column."
+        default={},
+        max_length=limits.MOST_TERMS,
+        description="The most distinct values of a column.",
+        examples=[{"solvent": 3}],
     )
     per: dict[Line, Size] = Field(
-        default={}, max_length=limits.MOST_TERMS, description="The most measurements with the same value of a column."
+        default={},
+        max_length=limits.MOST_TERMS,
+        description="The most measurements with the same value of a column.",
+        examples=[{"solvent": 2}],
     )
     wells: Size | None = Field(default=None, description="A plate to fill: the number of its wells.", examples=[96])
 
 
 class AskIn(Request):
     worker: Name = Field(default="default", description="Who asks: a bench, a robot, a script.", examples=["bench-2"])
-    min_size: Size | None = Field(default=None, description="Fewest measurements to suggest.")
+    min_size: Size | None = Field(default=None, description="Fewest measurements to suggest.", examples=[4])
     max_size: Size | None = Field(default=None, description="Most measurements to suggest.", examples=[8])
     where: Annotated[Lines, Field(max_length=limits.MOST_CONDITIONS)] = Field(
         default=[],
@@ -62,18 +68,24 @@ class AskIn(Request):
         examples=[[{"key": "A7", "replicates": 2}]],
     )
     exclude: Annotated[list[KeyIn], Field(max_length=limits.MOST_NAMED)] = Field(
-        default=[], description="Candidates that are not in the batch."
+        default=[], description="Candidates that are not in the batch.", examples=[["A3"]]
     )
-    composition: CompositionIn | None = Field(default=None, description="What the members of the batch share.")
+    composition: CompositionIn | None = Field(
+        default=None, description="What the members of the batch share.", examples=[{"same": ["temperature"]}]
+    )
     budget: Amount | None = Field(
         default=None, description="What all its measurements may cost, if a column says what one costs.", examples=[100]
     )
     time: Amount | None = Field(
-        default=None, description="How long all its measurements may take, if a column says how long one does."
+        default=None,
+        description="How long all its measurements may take, if a column says how long one does.",
+        examples=[480],
     )
     preview: bool = Field(default=False, description="Show the batch as it would be; store nothing.")
-    confirm: Line | None = Field(default=None, description="The id of a preview: issue exactly that batch, or none.")
-    wait: float = Field(default=30.0, ge=0, le=600, description="Seconds to wait before a 202.")
+    confirm: Line | None = Field(
+        default=None, description="The id of a preview: issue exactly that batch, or none.", examples=["B3-5f0c2d"]
+    )
+    wait: float = Field(default=30.0, ge=0, le=600, description="Seconds to wait before a 202.", examples=[5])
 
     def form(self) -> AskForm:
         composition = self.composition
@@ -95,7 +107,11 @@ class AskIn(Request):
 
 class SwapIn(Request):
     reason: Reason = Field(description="Why it cannot be measured now.", examples=["not in stock"])
-    switch_off: bool = Field(default=False, description="Switch its candidate off as well, for the same reason.")
+    switch_off: bool | None = Field(
+        default=None,
+        description="Switch its candidate off as well, for the same reason. By default, only if the reason is `not in "
+        "stock` or `out of stock`.",
+    )
 
 
 class PreviewOut(Shape):
@@ -106,11 +122,15 @@ class PreviewOut(Shape):
     )
     size: int = Field(description="Measurements in it, including replicates.")
     ended: str = Field(description="Why it ended: its rule, the size asked for, or no candidate left.")
+    size_words: str | None = Field(
+        description="Why it has this size, and what one more or one fewer would change, in words (auto mode)."
+    )
     guaranteed: bool = Field(description="Whether the theory's guarantee covers it.")
     prices: dict[str, float] = Field(
-        description="For each term of the request: how much more the batch would promise without it, in the "
-        "objective's unit."
+        description="For each term of the request: how much more the batch is expected to find without it, in the "
+        "objective's unit; with several objectives, the share of the hypervolume that it loses."
     )
+    price_words: dict[str, str] = Field(description="The same in words, with units.")
     cost: float | None = Field(description="Of all its measurements.")
     duration: float | None = Field(description="Of all its measurements.")
     suggestions: tuple[SuggestionOut, ...]
@@ -121,8 +141,10 @@ def preview_out(preview: Preview) -> PreviewOut:
         preview=preview.id,
         size=preview.size,
         ended=preview.record.ended,
+        size_words=preview.record.size_words,
         guaranteed=preview.record.guaranteed,
         prices=dict(preview.record.prices),
+        price_words=prices_in_words(preview.record.prices, preview.configuration),
         cost=preview.bench.total("cost"),
         duration=preview.bench.total("duration"),
         suggestions=bench_out(preview.bench).suggestions,

@@ -1,5 +1,6 @@
 """Backtests on the wire."""
 
+from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import Field
@@ -7,9 +8,10 @@ from pydantic import Field
 from app.api.schemas.forks import ForkSettings
 from app.api.schemas.shape import Request, Shape
 from app.api.schemas.studies import StudySettings, settings_of
-from app.domain.backtests import MOST_SEEDS, MOST_SIZES, Backtest, BacktestState
+from app.domain.backtests import LIST_DAYS, MOST_SEEDS, MOST_SIZES, Backtest, BacktestState
+from app.domain.clock import stamp
 from app.domain.limits import MOST_MEASUREMENTS
-from app.services.workflows.backtest import BacktestForm
+from app.services.workflows.backtest_job import BacktestForm
 
 
 class BacktestIn(Request):
@@ -66,7 +68,7 @@ class BacktestResultOut(Shape):
     choices: tuple[SimulatedChoiceOut, ...]
 
 
-class BacktestOut(Shape):
+class SimulationsOut(Shape):
     number: int
     state: BacktestState
     seeds: int
@@ -76,11 +78,18 @@ class BacktestOut(Shape):
     configuration: StudySettings
     done: int = Field(description="Simulated studies so far.")
     total: int = Field(description="Simulated studies at the end.")
-    seq: int = Field(description="The last event of the ledger that it knows.")
     created_at: str
     updated_at: str
     result: BacktestResultOut | None
     problem: str | None = Field(description="Why it failed.")
+
+
+class BacktestOut(SimulationsOut):
+    seq: int = Field(description="The last event of the ledger that it knows.")
+
+
+class ListBacktestOut(SimulationsOut):
+    expires_at: str = Field(description="When it is dropped.")
 
 
 class BacktestPageOut(Shape):
@@ -88,9 +97,23 @@ class BacktestPageOut(Shape):
     next: int | None = Field(description="Pass as `after` for the next page; null at the end.")
 
 
+class ListBacktestPageOut(Shape):
+    backtests: tuple[ListBacktestOut, ...]
+    next: int | None = Field(description="Pass as `after` for the next page; null at the end.")
+
+
 def backtest_out(backtest: Backtest) -> BacktestOut:
+    return BacktestOut(**dict(_simulations_out(backtest)), seq=backtest.seq)
+
+
+def list_backtest_out(backtest: Backtest) -> ListBacktestOut:
+    expires_at = stamp(datetime.fromisoformat(backtest.created_at) + timedelta(days=LIST_DAYS))
+    return ListBacktestOut(**dict(_simulations_out(backtest)), expires_at=expires_at)
+
+
+def _simulations_out(backtest: Backtest) -> SimulationsOut:
     plan = backtest.plan
-    return BacktestOut(
+    return SimulationsOut(
         number=backtest.number,
         state=backtest.state,
         seeds=plan.seeds,
@@ -100,7 +123,6 @@ def backtest_out(backtest: Backtest) -> BacktestOut:
         configuration=settings_of(plan.configuration),
         done=backtest.done,
         total=plan.runs,
-        seq=backtest.seq,
         created_at=backtest.created_at,
         updated_at=backtest.updated_at,
         result=None if backtest.result is None else BacktestResultOut.model_validate(backtest.result),

@@ -9,7 +9,8 @@ from pydantic import Field
 from app.api.schemas.shape import Origin, Shape
 from app.domain.batches import Batch, BatchState, Explanation, Suggestion, SuggestionState
 from app.domain.candidates import Candidate, CellValue
-from app.domain.studies import Study
+from app.domain.predictions import price_in_words
+from app.domain.studies import Configuration, Study
 from app.services.use_cases.batches import BatchDetails, Bench
 
 
@@ -66,7 +67,9 @@ class BatchBrief(Shape):
         description="Why it ended: rule (of the theory), size (the largest allowed), promise (one more promises too "
         "little), exhausted (no candidate left, or none that fits)."
     )
-    size_words: str | None = Field(description="Why it has this size, in words (auto mode).")
+    size_words: str | None = Field(
+        description="Why it has this size, and what one more or one fewer would change, in words (auto mode)."
+    )
     ratio_bound: float | None = Field(description="How far its bounds may have drifted.")
     guaranteed: bool = Field(description="Whether the theory's guarantee covers it.")
     alpha: float
@@ -77,9 +80,10 @@ class BatchBrief(Shape):
     )
     regret_bound: float | None
     prices: dict[str, float] = Field(
-        description="For each term of the ask: how much more the batch would promise without it, in the objective's "
-        "unit."
+        description="For each term of the ask: how much more the batch was expected to find without it, in the "
+        "objective's unit; with several objectives, the share of the hypervolume that it loses."
     )
+    price_words: dict[str, str] = Field(description="The same in words, with units.")
     degraded: dict[str, int] = Field(description="Numerical rescues that were needed.")
     seconds: float
     build: str
@@ -183,8 +187,13 @@ def _brief(study: Study, batch: Batch) -> dict[str, Any]:
         "effective_dimension": record.effective_dimension,
         "regret_bound": record.regret_bound,
         "prices": dict(record.prices),
+        "price_words": prices_in_words(record.prices, study.configuration),
         "degraded": dict(record.degraded),
         "seconds": batch.computation.seconds,
         "build": batch.computation.build,
         "origin": study.origin_of(batch.seq),
     }
+
+
+def prices_in_words(prices: Mapping[str, float], configuration: Configuration) -> dict[str, str]:
+    return {term: price_in_words(term, price, configuration) for term, price in prices.items()}

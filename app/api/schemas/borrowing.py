@@ -23,7 +23,8 @@ class BorrowedStudyOut(Shape):
     study: str
     seq: int = Field(description="The last event of that study that was known.")
     head: str = Field(description="The hash of that event.")
-    results: int
+    results: int = Field(description="That were copied.")
+    usable: int = Field(description="Those that can be used: molecules that are not in this study's list cannot.")
     columns: tuple[str, ...] = Field(description="That both studies have.")
     missing: tuple[str, ...] = Field(description="Features of this study that the earlier one does not have.")
     importance: float | None = Field(
@@ -44,6 +45,7 @@ def borrowed_out(borrowed: tuple[Borrowed, ...]) -> BorrowedOut:
                 seq=entry.earlier.seq,
                 head=entry.earlier.head,
                 results=len(entry.earlier.values),
+                usable=entry.usable,
                 columns=entry.columns,
                 missing=entry.missing,
                 importance=entry.importance,

@@ -63,6 +63,10 @@ class PredictionOut(Shape):
     feasible: float | None = Field(description="Chance that it meets the constraints.")
     success: float | None = Field(description="Chance that a measurement gives a value, learnt from failures.")
     on_front: bool | None = Field(description="Whether it can still be on the front of several objectives.")
+    front_chance: float | None = Field(
+        description="Chance of being on that front, by 256 joint draws of the 300 most promising candidates;"
+        " 0 for all others."
+    )
 
 
 class CandidatePageOut(Shape):

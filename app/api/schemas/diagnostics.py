@@ -4,6 +4,7 @@ from pydantic import Field
 
 from app.api.schemas.shape import Shape
 from app.domain.diagnoses import LeftOut
+from app.domain.predictions import number_in_words
 from app.services.workflows.diagnose import StudyDiagnoses
 
 
@@ -81,7 +82,8 @@ def diagnostics_out(study: StudyDiagnoses) -> DiagnosticsOut:
 
 
 def _words(key: str, left_out: LeftOut, unit: str) -> str:
-    observed, predicted = (f"{value:.4g} {unit}".rstrip() for value in (left_out.observed, left_out.predicted))
+    values = (left_out.observed, left_out.predicted)
+    observed, predicted = (f"{number_in_words(value)} {unit}".rstrip() for value in values)
     return (
         f"{key} gave {observed}, and the other results say {predicted}: {abs(left_out.deviations):.0f} standard"
         " deviations apart. A typing error?"

@@ -20,7 +20,8 @@ class ForkRequest(Request):
         default=None,
         ge=1,
         lt=2**31,
-        description="The last event of the ledger that the fork takes over; by default the newest.",
+        description="The last event of the ledger that the fork takes over; by default the newest. The same "
+        "request again finds the fork; without `at`, only until something else happens to the study.",
     )
     configuration: ForkSettings = Field(
         default=ForkSettings(),

@@ -25,6 +25,19 @@ class KeyOut(Shape):
     created_at: str
     expires_at: str | None
     revoked_at: str | None
+    last_used_at: str | None = Field(description="To about a minute; null if it was never used.")
+
+
+class KeyChange(Request):
+    name: KeyName | None = Field(default=None, examples=["bench-2 tablet"])
+    role: Literal["technician", "client", "dashboard", "scientist", "admin"] | None = None
+    expires_at: Moment | None = Field(default=None, description="With a time zone; null: never.")
+
+
+class Rotation(Request):
+    overlap_hours: float = Field(
+        default=24, ge=0, le=720, description="How long the old secret counts, too.", examples=[24]
+    )
 
 
 class NewKey(KeyOut):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.api.schemas.shape import Origin, Shape
+from app.api.schemas.shape import Actors, Origin, Shape
 from app.services.use_cases.events import ListedEntry, describe
 from app.services.use_cases.verification import Verification
 from app.services.workflows.replay import Replay
@@ -28,6 +28,7 @@ class EventOut(Shape):
 class EventPage(Shape):
     events: tuple[EventOut, ...]
     next: int | None
+    actors: Actors
 
 
 class DifferenceOut(Shape):

@@ -1,17 +1,20 @@
 """Observations on the wire."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, Self
 
+import orjson
 from pydantic import Field, model_validator
 
-from app.api.schemas.candidates import FindingOut, finding_out
-from app.api.schemas.shape import Line, Moment, Origin, Reason, Request, Shape, Text
+from app.api.schemas.candidates import FindingOut
+from app.api.schemas.shape import Actors, Line, Moment, Origin, Reason, Request, Shape, Text
 from app.domain.batches import SuggestionId
 from app.domain.clock import stamp
 from app.domain.limits import MOST_REPORTS
 from app.domain.observations import SOLE, Failure, Measured, Outcome, Report
 from app.services.use_cases.observations import KeyedObservation, Revision, UploadRetraction
+from app.services.use_cases.repeats import Match
 from app.services.use_cases.report import ReportReceipt
 
 Value = Annotated[float, Field(description="A finite number, kept exactly.")]
@@ -58,7 +61,8 @@ class ReportIn(Request):
     """One result, about a `suggestion` or a `candidate`: what was measured, or why there is nothing."""
 
     suggestion: SuggestionText | None = None
-    candidate: Line | None = Field(default=None, min_length=1, description="The candidate's key.", examples=["A7-42"])
+    key: Line | None = Field(default=None, min_length=1, description="The candidate's key.", examples=["A7-42"])
+    candidate: Line | None = Field(default=None, min_length=1, description="Another word for `key`.")
     value: Value | None = Field(default=None, examples=[0.83], description="Of the study's only quantity.")
     std: Annotated[float, Field(ge=0)] | None = Field(default=None, description="Standard error of `value`.")
     values: Quantities | Annotated[list[Value], Field(min_length=1, max_length=MEASUREMENTS)] | None = Field(
@@ -77,10 +81,9 @@ class ReportIn(Request):
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
-        if (self.suggestion is None) == (self.candidate is None):
-            raise ValueError("Give either `suggestion` or `candidate`.")
-        parts = (self.value, self.values, self.replicates, self.failed, self.abandoned)
-        if sum(part is not None for part in parts) != 1:
+        if (self.suggestion, self.key, self.candidate).count(None) != 2:
+            raise ValueError("Give either `suggestion` or `key`.")
+        if (self.value, self.values, self.replicates, self.failed, self.abandoned).count(None) != 4:
             raise ValueError("Give exactly one of `value`, `values`, `replicates`, `failed` and `abandoned`.")
         if self.std is not None and self.value is None:
             raise ValueError("`std` belongs to `value`. In `values`, write a value with its `std`.")
@@ -102,7 +105,7 @@ class ReportIn(Request):
         """As the use case takes it; `pointer` is its place in a list."""
         return Report(
             suggestion=SuggestionId.parse(self.suggestion) if self.suggestion else None,
-            candidate=self.candidate,
+            candidate=self.key or self.candidate,
             outcomes=self._outcomes(),
             replicate=self.replicate,
             failed=Failure(self.failed.reason, self.failed.retry) if self.failed else None,
@@ -140,11 +143,12 @@ class MeasuredOut(Shape):
 class MatchOut(Shape):
     row: int | None = Field(description="Of the sheet.")
     status: str = Field(
-        description="recorded, completed (some quantities came later), duplicate (reported before, not stored again),"
-        " failed or abandoned."
+        description="recorded, completed (some quantities came later), corrected, duplicate (reported before, not"
+        " stored again), failed or abandoned."
     )
     value: float | None = Field(description="As it was understood, if it is the only one.")
     values: dict[str, MeasuredOut] = Field(description="As they were understood, by quantity.")
+    replaced: dict[str, MeasuredOut] = Field(description="The earlier values that a correction replaces, by quantity.")
     observation: int | None = Field(description="Its number.")
     key: str
     suggestion: str | None
@@ -183,6 +187,7 @@ class ObservationOut(Shape):
 class ObservationPage(Shape):
     observations: tuple[ObservationOut, ...]
     next: int | None
+    actors: Actors
 
 
 class CorrectionIn(Request):
@@ -224,26 +229,35 @@ class RevisionOut(Shape):
     )
 
 
-def report_receipt_out(receipt: ReportReceipt, *, stored: bool) -> ReportReceiptOut:
-    return ReportReceiptOut(
-        stored=stored,
-        recorded=sum(match.status == "recorded" for match in receipt.matches),
-        upload=receipt.upload if stored else None,
-        results=tuple(
-            MatchOut(
-                row=match.report.row,
-                status=match.status,
-                value=_only(match.values),
-                values=_measured_out(match.values),
-                observation=match.observation,
-                key=match.key,
-                suggestion=_text_of(match.suggestion),
-                replicate=match.replicate,
-            )
-            for match in receipt.matches
-        ),
-        warnings=tuple(finding_out(finding) for finding in receipt.warnings),
-    )
+def report_receipt_json(receipt: ReportReceipt, *, stored: bool) -> bytes:
+    """A `ReportReceiptOut` as JSON, without the shapes themselves: a receipt may tell of a hundred thousand results."""
+    document = {
+        "stored": stored,
+        "recorded": sum(match.status == "recorded" for match in receipt.matches),
+        "upload": receipt.upload if stored else None,
+        "results": [_match_json(match) for match in receipt.matches],
+        "warnings": [asdict(finding) for finding in receipt.warnings],
+    }
+    return orjson.dumps(document)
+
+
+def _match_json(match: Match) -> dict[str, Any]:
+    """A `MatchOut`."""
+    return {
+        "row": match.report.row,
+        "status": match.status,
+        "value": _only(match.values),
+        "values": _values_json(match.values),
+        "replaced": _values_json(match.replaced),
+        "observation": match.observation,
+        "key": match.key,
+        "suggestion": _text_of(match.suggestion),
+        "replicate": match.replicate,
+    }
+
+
+def _values_json(values: Outcome) -> dict[str, Any]:
+    return {name: {"value": measured.value, "std": measured.std} for name, measured in values.items()}
 
 
 def observation_out(keyed: KeyedObservation) -> ObservationOut:
@@ -303,7 +317,10 @@ def revision_out(revision: Revision) -> RevisionOut:
 
 
 def _only(values: Outcome) -> float | None:
-    return next(iter(values.values())).value if len(values) == 1 else None
+    if len(values) != 1:
+        return None
+    [measured] = values.values()
+    return measured.value
 
 
 def _measured_out(values: Outcome) -> dict[str, MeasuredOut]:

@@ -9,7 +9,7 @@ from app.api.schemas.batches import BatchBrief, batch_brief
 from app.api.schemas.fronts import FrontOut, front_in_words, front_out
 from app.api.schemas.shape import Shape
 from app.domain.batches import Batch
-from app.domain.predictions import Outlook, VolumePoint, difference_in_words
+from app.domain.predictions import Outlook, VolumePoint, difference_in_words, number_in_words, share_in_words
 from app.domain.studies import Direction, StudyState
 from app.services.workflows.summarise import StudySummary, progress
 
@@ -70,13 +70,24 @@ class OutlookOut(Shape):
     chance_best_is_measured: float | None
     next_batch: NextBatchOut | None
     candidates_still_possible: int | None = Field(
-        description="Candidates with a chance of at least 1 % to be better than the recommended one, and that one."
+        description="The fewest candidates that hold the best one with 95 % probability; the recommended one counts."
     )
     advice: AdviceOut | None
 
 
+class FrontCertificateOut(Shape):
+    """What several objectives have instead of one bound."""
+
+    possible: int | None = Field(description="Candidates that can still be on the front.")
+    gap: float | None = Field(description="Hypervolume that can still be gained at most.")
+    hypervolume: float | None = Field(description="That the measured front dominates.")
+    confidence: float | None
+    estimate: bool = Field(description="True in auto mode: the models were fitted, so it is no guarantee.")
+
+
 class CertificateAnswer(OutlookOut):
     certificate: CertificateOut | None = Field(description="The bound of the theory. Null while nothing is measured.")
+    front: FrontCertificateOut | None = Field(description="Of several objectives, or with constraints.")
     stop: bool
     rule: str | None = Field(description="The stop rule that is met.")
     words: str
@@ -208,6 +219,7 @@ def certificate_out(summary: StudySummary) -> CertificateAnswer:
     return CertificateAnswer(
         **outlook,
         certificate=_certificate(summary),
+        front=None if summary.front is None else FrontCertificateOut.model_validate(summary.front.front),
         stop=summary.finished is not None,
         rule=summary.finished,
         words=_headline(summary),
@@ -258,7 +270,8 @@ def _headline(summary: StudySummary) -> str:
     best, certificate, outlook = _best_observed(summary), _certificate(summary), summary.outlook
     if best is None:
         return "Nothing has been measured yet."
-    headline = f"Best so far: {best.key}, {best.mean:.4g}{unit}."
+    mean = f" (mean of {best.measurements} results)" if best.measurements > 1 else ""
+    headline = f"Best so far: {best.key}, {number_in_words(best.mean)}{unit}{mean}."
     if certificate is None:
         return headline
     reference = "" if certificate.key == best.key else f" than {certificate.key}"
@@ -266,7 +279,8 @@ def _headline(summary: StudySummary) -> str:
         return f"{headline} What is left to gain is estimated once five candidates are measured."
     if outlook is None:
         bound = f"{difference_in_words(certificate.regret_bound, unit)} better{reference}"
-        return f"{headline} With {certificate.confidence:.0%} confidence nothing on the list is more than {bound}."
+        sure = share_in_words(certificate.confidence)
+        return f"{headline} With {sure} confidence nothing on the list is more than {bound}."
     return f"{headline} {_left_to_gain(outlook, unit, reference)}"
 
 

@@ -39,6 +39,11 @@ Line = Annotated[str, StringConstraints(max_length=limits.LINE_LENGTH, pattern=l
 Text = Annotated[str, StringConstraints(max_length=limits.TEXT_LENGTH, pattern=limits.NO_NUL_PATTERN)]
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=limits.REASON_LENGTH, pattern=limits.NO_NUL_PATTERN)]
 
+Actors = Annotated[
+    dict[str, str],
+    Field(description="The names of the keys of this server that `actor` means here, by their ids."),
+]
+
 Origin = Annotated[
     str | None,
     Field(

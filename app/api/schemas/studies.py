@@ -12,13 +12,16 @@ from app.api.schemas.shape import Line, Moment, Name, Origin, Reason, Request, S
 from app.domain.clock import stamp
 from app.domain.errors import Finding, Invalid
 from app.domain.limits import (
+    FEWEST_IN_SHARD,
     MOST_CONDITIONS,
     MOST_CONFIRMED,
     MOST_EXPENSE,
+    MOST_IN_SHARD,
     MOST_MEASUREMENTS,
     MOST_NOISE,
     MOST_OVERDUE_HOURS,
     MOST_REPEATS,
+    MOST_TAGS,
     SEEDS,
 )
 from app.domain.studies import (
@@ -41,15 +44,21 @@ Repeats = Literal["auto", "allowed", "never"] | Annotated[int, Field(ge=1, le=MO
 class StopRule(Request):
     """Any one of these ends the asking, never the reporting."""
 
-    regret_bound: Positive | None = Field(default=None, description="No candidate can be better by more than this.")
-    observations: int | None = Field(default=None, ge=1, description="This many results have been reported.")
-    date: Moment | None = Field(default=None, description="Not after this moment.")
+    regret_bound: Positive | None = Field(
+        default=None, description="No candidate can be better by more than this.", examples=[0.5]
+    )
+    observations: int | None = Field(
+        default=None, ge=1, description="This many results have been reported.", examples=[60]
+    )
+    date: Moment | None = Field(default=None, description="Not after this moment.", examples=["2026-12-24T12:00:00Z"])
 
 
 class ChangeableSettings(Request):
     """The settings that can change during a study."""
 
-    description: Text = Field(default="", description="What the study is about, for people.")
+    description: Text = Field(
+        default="", description="What the study is about, for people.", examples=["Coupling of DA-1 with aryl bromides"]
+    )
     objective: Line = Field(
         default="value",
         description="Name of the measured quantity; it can change until the first result.",
@@ -61,13 +70,18 @@ class ChangeableSettings(Request):
         description="Whether large or small values are good; it can change until the first result.",
         examples=["maximize"],
     )
-    limits: LimitsSettings | None = Field(default=None, description="Of the measured quantity.")
-    target: float | None = Field(default=None, description='With the direction "target": the best value.')
+    limits: LimitsSettings | None = Field(
+        default=None, description="Of the measured quantity.", examples=[{"low": 0, "high": 100}]
+    )
+    target: float | None = Field(
+        default=None, description='With the direction "target": the best value.', examples=[7.4]
+    )
     objectives: list[ObjectiveSettings] | None = Field(
         default=None,
         min_length=1,
         max_length=5,
         description="Several objectives, instead of `objective`, `unit`, `direction`, `limits` and `target`.",
+        examples=[[{"name": "yield", "unit": "%", "direction": "maximize"}, {"name": "cost", "direction": "minimize"}]],
     )
     constraints: list[ConstraintSettings] = Field(
         default=[],
@@ -81,7 +95,7 @@ class ChangeableSettings(Request):
         examples=[{"yield": 2, "cost": 1}],
     )
     reference: dict[Line, float] = Field(
-        default={}, description="By objective: values that are too bad to be of interest."
+        default={}, description="By objective: values that are too bad to be of interest.", examples=[{"yield": 20}]
     )
     failures: Literal["learn", "ignore"] = Field(
         default="learn", description="Whether failures that count tell where nothing can be measured."
@@ -90,14 +104,20 @@ class ChangeableSettings(Request):
         default="best", description="Find the best candidate; or get good results on the way; or learn widely."
     )
     algorithm: Line = Field(default="bbkb", description="A member of the family, or a baseline.", examples=["bbkb"])
-    theory: TheorySettings | None = Field(default=None, description="Your own model; null for auto mode.")
+    theory: TheorySettings | None = Field(
+        default=None, description="Your own model; null for auto mode.", examples=[{"noise": 1.5, "norm": 50}]
+    )
     columns: dict[str, dict[str, str]] = Field(
         default={}, description="How a column is scaled.", examples=[{"pressure": {"scale": "log"}}]
     )
-    min_batch: int = Field(default=1, ge=1, le=MOST_MEASUREMENTS, description="Fewest measurements in a batch.")
-    max_batch: int = Field(default=100, ge=1, le=MOST_MEASUREMENTS, description="Most measurements in a batch.")
+    min_batch: int = Field(
+        default=1, ge=1, le=MOST_MEASUREMENTS, description="Fewest measurements in a batch.", examples=[4]
+    )
+    max_batch: int = Field(
+        default=100, ge=1, le=MOST_MEASUREMENTS, description="Most measurements in a batch.", examples=[24]
+    )
     first_batch: int | None = Field(
-        default=None, ge=1, le=MOST_MEASUREMENTS, description="Size of the very first batch."
+        default=None, ge=1, le=MOST_MEASUREMENTS, description="Size of the very first batch.", examples=[12]
     )
     where: tuple[Line, ...] = Field(
         default=(),
@@ -106,22 +126,35 @@ class ChangeableSettings(Request):
         description="Conditions that every ask adds to its own.",
         examples=[["in_stock = true"]],
     )
-    repeats: Repeats = Field(default="auto", description="How often one candidate may be measured.")
+    repeats: Repeats = Field(default="auto", description="How often one candidate may be measured.", examples=["never"])
     noise: Literal["auto", "none"] | Noise = Field(
         default="auto",
         description="none: the same candidate always gives the same value; a number: the standard deviation of a "
         "measurement, in your unit; auto: judged from the results.",
         examples=[1.5],
     )
-    stop: StopRule = Field(default=StopRule(), description="When to stop asking.")
-    overdue_hours: Hours | None = Field(default=None, description="When a suggestion counts as overdue.")
+    stop: StopRule = Field(default=StopRule(), description="When to stop asking.", examples=[{"observations": 60}])
+    overdue_hours: Hours | None = Field(default=None, description="When a suggestion counts as overdue.", examples=[48])
     budget: Annotated[float, Field(ge=0, le=MOST_EXPENSE)] | None = Field(
-        default=None, description="What all measurements together may cost; asks stay within what is left of it."
+        default=None,
+        description="What all measurements together may cost; asks stay within what is left of it.",
+        examples=[5000],
     )
     confirm: int | None = Field(
-        default=None, ge=2, le=MOST_CONFIRMED, description="Measure the best few so often before the study ends."
+        default=None,
+        ge=2,
+        le=MOST_CONFIRMED,
+        description="Measure the best few so often before the study ends.",
+        examples=[3],
     )
     cost_unit: Line | None = Field(default=None, description="Unit of the costs.", examples=["EUR"])
+    tags: tuple[Line, ...] = Field(
+        default=(),
+        max_length=MOST_TAGS,
+        strict=False,
+        description="Words that sort studies, for people: a project, an instrument, a quarter.",
+        examples=[["catalysis", "2026-Q4"]],
+    )
 
     def over(self, configuration: Configuration) -> Configuration:
         """The configuration with the settings that were sent."""
@@ -131,7 +164,22 @@ class ChangeableSettings(Request):
 class StudySettings(ChangeableSettings):
     """Everything has a default that works; `{"direction": "maximize"}` is enough."""
 
-    seed: int = Field(default=0, ge=0, lt=SEEDS, description="The same seed and results give the same batches.")
+    seed: int = Field(
+        default=0, ge=0, lt=SEEDS, description="The same seed and results give the same batches.", examples=[7]
+    )
+
+    shard: int | None = Field(
+        default=None,
+        ge=FEWEST_IN_SHARD,
+        le=MOST_IN_SHARD,
+        description="Candidates in one shard of a long list; shards may be swept at the same time. Null: no shards.",
+        examples=[250_000],
+    )
+    precision: Literal["float32"] | None = Field(
+        default=None,
+        description="In which the model keeps features and embedding: half the memory, and rounded. Null: float64.",
+        examples=["float32"],
+    )
 
     def configuration(self) -> Configuration:
         return _changed(Configuration(), self, set(type(self).model_fields))
@@ -149,7 +197,7 @@ class StudyChange(ChangeableSettings):
     model_config = ConfigDict(json_schema_extra=without_defaults)
 
     state: Literal["active", "paused", "archived"] | None = Field(
-        default=None, description="active ⇄ paused → archived.", examples=["paused"]
+        default=None, description="active ⇄ paused ⇄ archived.", examples=["paused"]
     )
     reason: Reason | None = Field(default=None, description="Kept in the ledger.")
 

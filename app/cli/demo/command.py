@@ -50,12 +50,13 @@ def _server(url: str | None, key: str | None) -> Iterator[tuple[Client, bool]]:
 
 def _create_study(client: Client, objectives: int) -> Study[SyncConnection]:
     description = "Simulated: which ligand, base, solvent, temperature and concentration give the best yield?"
+    limits = {"low": 0.0, "high": 100.0}
     goals: list[Objective] = [
-        {"name": "yield", "unit": "%", "direction": "maximize", "limits": {"low": 0, "high": 100}},
+        {"name": "yield", "unit": "%", "direction": "maximize", "limits": limits},
         {"name": "price", "unit": "EUR", "direction": "minimize"},
     ]
     if objectives == 1:
-        study = client.create_study(NAME, objective="yield", unit="%", description=description)
+        study = client.create_study(NAME, objective="yield", unit="%", limits=limits, description=description)
     else:
         study = client.create_study(f"{NAME}-2", objectives=goals, description=description)
     with spinner("Uploading the candidates"):

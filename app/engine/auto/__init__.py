@@ -15,25 +15,29 @@ engine for the rest.
     batch = next_batch(choose, state, observed, options, ask, cells, seed)
 
 Notation as in `app.engine`; values in model units are standardised, and higher is better. Reading order: columns,
-encoding, warnings; objective, error_bars, observed; priors, kernel_forms, evidence, fitting; options, space_filling,
-replication, acquisition, batch_size, recommendation, confirmation, predictive, outlook, diagnostics.
+encoding, warnings; objective, error_bars, observed; priors, kernel_forms, number_effects, evidence, fitting; options,
+space_filling, replication, acquisition, batch_size, recommendation, confirmation, predictive, unexplained,
+promises, gains, outlook, diagnostics.
 """
 
 from app.engine.auto.acquisition import alpha_for, next_batch, settings_for, state_for, sums_for, weights_for
-from app.engine.auto.batch_size import BENCH, SizedSelection, choose_worthwhile
+from app.engine.auto.batch_size import BENCH, SizedSelection, choose_worthwhile, with_one_more
 from app.engine.auto.columns import FeatureColumn, Layout, LevelCodes, Override, Scaling
 from app.engine.auto.confirmation import to_confirm
 from app.engine.auto.diagnostics import LeaveOneOut, importances, leave_one_out, predictive_at
 from app.engine.auto.encoding import Encoding, learn_encoding, most_levels
-from app.engine.auto.fitting import FittedModel, fit, needs_refit
+from app.engine.auto.fitting import FittedModel, borrows, fit, needs_refit
+from app.engine.auto.gains import Gains, corrected_share, expected_up_to, gains_over
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Observed
 from app.engine.auto.options import AutoOptions, Goal
-from app.engine.auto.outlook import contenders, draw_jointly, expected_up_to, gains_over, still_possible
-from app.engine.auto.predictive import Predictive, integrated
+from app.engine.auto.outlook import contenders, draw_jointly, still_possible
+from app.engine.auto.predictive import Predictive, StudentT, integrated
+from app.engine.auto.promises import TrackRecord, track_record
 from app.engine.auto.recommendation import recommended
-from app.engine.auto.replication import is_noisy, limits_for
+from app.engine.auto.replication import is_noiseless, is_noisy, limits_for
 from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, first_batch
+from app.engine.auto.unexplained import unexplained_variance, value_distribution
 from app.engine.auto.warnings import TableWarning, table_warnings
 
 __all__ = [
@@ -42,6 +46,7 @@ __all__ = [
     "Encoding",
     "FeatureColumn",
     "FittedModel",
+    "Gains",
     "Goal",
     "Layout",
     "LeaveOneOut",
@@ -53,11 +58,15 @@ __all__ = [
     "Predictive",
     "Scaling",
     "SizedSelection",
+    "StudentT",
     "TableWarning",
+    "TrackRecord",
     "alpha_for",
+    "borrows",
     "cell_count",
     "choose_worthwhile",
     "contenders",
+    "corrected_share",
     "draw_jointly",
     "expected_up_to",
     "fill_cells_then_choose",
@@ -66,6 +75,7 @@ __all__ = [
     "gains_over",
     "importances",
     "integrated",
+    "is_noiseless",
     "is_noisy",
     "learn_encoding",
     "leave_one_out",
@@ -81,5 +91,9 @@ __all__ = [
     "sums_for",
     "table_warnings",
     "to_confirm",
+    "track_record",
+    "unexplained_variance",
+    "value_distribution",
     "weights_for",
+    "with_one_more",
 ]

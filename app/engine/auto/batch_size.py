@@ -14,7 +14,7 @@ every batch after one candidate: right for what it guarantees, and useless on a 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from app.arrays import FloatArray
 from app.engine.ask import Ask, Choose, Selection
@@ -54,6 +54,19 @@ def choose_worthwhile(choose: Choose, state: State, ask: Ask, share: float = SHA
     return SizedSelection(cut, shares[:kept], float(shares[kept]))
 
 
+def with_one_more(choose: Choose, state: State, ask: Ask, sized: SizedSelection) -> SizedSelection:
+    """The same batch, knowing also what the last of a batch of one more would promise; as it is if that is known, or if
+    no other may be chosen. (To choose a longer batch once more is three times as fast as to continue this one.)"""
+    if sized.next_share is not None or sized.selection.ended == "exhausted":
+        return sized
+    size = len(sized.selection.picks) + 1
+    longer = choose(state, replace(ask, min_size=size, max_size=size))
+    if len(longer.picks) < size:
+        return sized
+    return replace(sized, next_share=float(promised_shares(state, longer)[-1]))
+
+
+@np.errstate(over="ignore")  # what is as good as certain is so many deviations away that their square is infinite
 def promised_shares(state: State, batch: Selection) -> FloatArray:
     """(size,) what each choice promises, over what the first that the model chose does."""
     first = batch.requested + batch.noise_probes + batch.remeasured + batch.space_filling
@@ -63,6 +76,6 @@ def promised_shares(state: State, batch: Selection) -> FloatArray:
     mean = state.mean[batch.picks[first:]]
     deviation = np.maximum((batch.ucb[first:] - mean) / batch.alpha * np.sqrt(state.settings.lam), SMALLEST)
     u = (mean - state.mean[state.measured].max()) / deviation
-    promise = np.maximum(deviation * (u * ndtr(u) + np.exp(-u * u / 2) / np.sqrt(2 * np.pi)), SMALLEST)
+    promise = np.maximum(deviation * (u * scipy.special.ndtr(u) + np.exp(-u * u / 2) / np.sqrt(2 * np.pi)), SMALLEST)
     shares[first:] = promise / promise[0]
     return shares

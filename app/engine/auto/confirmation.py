@@ -17,6 +17,7 @@ from app.engine.auto.fitting import FittedModel
 from app.engine.auto.observed import Observed
 from app.engine.auto.options import AutoOptions
 from app.engine.auto.recommendation import estimates
+from app.engine.auto.replication import is_noiseless
 from app.engine.state import State
 
 FEW = 3
@@ -34,7 +35,7 @@ def to_confirm(
     None where repeats are known to give the same value.
     """
     measured = among[observed.counts[among] > 0]
-    if _is_noiseless(observed, options) or len(measured) == 0:
+    if is_noiseless(observed, options) or len(measured) == 0:
         return NO_CANDIDATES
     estimate = estimates(state, fit, observed, True)[measured]
     best = int(np.argmax(estimate))
@@ -44,10 +45,3 @@ def to_confirm(
     few = measured[order[close[order]][:FEW]]
     lacking = np.maximum(times - observed.counts[few] - state.pending[few], 0)
     return np.repeat(few, lacking)
-
-
-def _is_noiseless(observed: Observed, options: AutoOptions) -> bool:
-    """What the user says; else whether repeats were made and were all equal."""
-    if options.noise is not None or observed.errors is not None:
-        return False
-    return options.noisy is False or observed.repeats_differ() is False

@@ -21,7 +21,9 @@ from app.arrays import FloatArray, IndexArray
 from app.engine.auto.evidence import NUGGET
 from app.engine.auto.fitting import FittedModel
 from app.engine.auto.observed import MOST_DISTINCT, Observed, grouped
-from app.engine.auto.predictive import PRIOR_WEIGHT, Predictive, integrated
+from app.engine.auto.options import AutoOptions
+from app.engine.auto.predictive import PRIOR_WEIGHT, Predictive
+from app.engine.auto.unexplained import value_distribution
 from app.engine.lifecycle import add_candidates
 from app.engine.settings import rng_at
 from app.engine.state import State
@@ -87,8 +89,10 @@ def predicted_mean(state: State, X: FloatArray) -> FloatArray:
     return add_candidates(state, X).mean[len(state.X) :]
 
 
-def predictive_at(state: State, fit: FittedModel, observed: Observed, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+def predictive_at(
+    state: State, fit: FittedModel, observed: Observed, options: AutoOptions, X: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Middle and half width of the calibrated 95 % interval at any features (n, d), in model units."""
     longer, known = add_candidates(state, X), len(state.X)
-    predictive = Predictive(integrated(longer, fit, observed))
+    predictive = Predictive(value_distribution(longer, fit, observed, options))
     return predictive.location[known:], predictive.half_width(0.95)[known:]

@@ -14,7 +14,7 @@ averages and other noise (`error_bars`).
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
+import scipy
 
 from app.arrays import FloatArray
 from app.engine.auto.kernel_forms import PullBack
@@ -40,10 +40,10 @@ def evidence(K: FloatArray, pull_back: PullBack, lam: float, y: Grouped) -> Evid
     """The evidence for K (n, n) and λ; None where C is not positive definite."""
     C, means = K.copy(), y.means_at(lam)
     C.flat[:: len(C) + 1] += y.noise_of_means(lam) + NUGGET
-    L, failed = lapack.dpotrf(C, lower=1, clean=1)
+    L, failed = scipy.linalg.lapack.dpotrf(C, lower=1, clean=1)
     if failed:
         return None
-    C_inv, _ = lapack.dpotri(L, lower=1)  # its lower triangle, with zeros above
+    C_inv, _ = scipy.linalg.lapack.dpotri(L, lower=1)  # its lower triangle, with zeros above
     C_inv = C_inv + C_inv.T
     C_inv.flat[:: len(C) + 1] /= 2
     weights = C_inv.sum(axis=1)

@@ -13,11 +13,13 @@ from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
+import scipy
 
 from app.arrays import FloatArray
 from app.engine.auto.columns import Layout
 from app.engine.auto.evidence import evidence
-from app.engine.auto.kernel_forms import Form, borrowing_form_for, form_for
+from app.engine.auto.kernel_forms import EARLIER_STUDIES, Form, borrowing_form_of
+from app.engine.auto.number_effects import form_with_main_effects
 from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
 from app.engine.auto.observed import Grouped, Observed, grouped
 from app.engine.auto.priors import NOISE, Prior
@@ -35,6 +37,9 @@ GROWTH = 0.1
 ITERATIONS = 60
 TOLERANCE = 1e-7
 """The search ends when a step gains less than this share: further digits change no batch."""
+
+SETTLED = 30
+"""Distinct candidates from which the search starts at the previous optimum alone: the other start ends there, too."""
 
 WORTH_BORROWING = 1.0
 """What earlier studies expect is used if each adds more than this to the log evidence, as a parameter should (AIC)."""
@@ -97,9 +102,9 @@ def fit(
     noise: float | None = None,
     bounds: Sequence[float] = (),
 ) -> FittedModel:
-    """The model for these measurements, at least one; the search starts at the previous optimum and at the mode of
-    the prior. `noise` is the standard deviation of a measurement in the user's units, where it is known; `bounds` are
-    what constraints ask of the values."""
+    """The model for these measurements, at least one; the search starts at the previous optimum and, until SETTLED, at
+    the mode of the prior. `noise` is the standard deviation of a measurement in the user's units, where it is known;
+    `bounds` are what constraints ask of the values."""
     if observed.size == 0:
         raise ValueError("a fit needs at least one measurement")
     objective = ObjectiveTransform.learn(observed.values, direction, bounds)
@@ -110,15 +115,22 @@ def fit(
         posterior = Posterior(form, y, lam)
         starts = [posterior.prior_mode]
         if previous is not None and previous.form == name and len(previous.theta) == len(posterior.prior_mode):
-            starts.insert(0, np.array(previous.theta))
+            again = np.array(previous.theta)
+            starts = [again] if previous.distinct >= SETTLED else [again, *starts]
         mode = highest_mode(posterior, starts)
         return _as_fit(name, form, mode, y, objective, observed), posterior.log_evidence(mode)
 
-    own, own_evidence = fitted(*form_for(layout))
+    name, form = form_with_main_effects(layout, len(X))
+    own, own_evidence = fitted(name, form)
     if not layout.borrowed:
         return own
-    borrowing, evidence_with_it = fitted(*borrowing_form_for(layout))
+    borrowing, evidence_with_it = fitted(*borrowing_form_of(name, form, layout))
     return borrowing if evidence_with_it > own_evidence + WORTH_BORROWING * len(layout.borrowed) else own
+
+
+def borrows(fitted: FittedModel) -> bool:
+    """Whether what earlier studies expect explains the results so well that it is used."""
+    return fitted.form.endswith(EARLIER_STUDIES)
 
 
 def needs_refit(fitted: FittedModel, observed: Observed) -> bool:
@@ -184,13 +196,12 @@ def highest_mode(posterior: Posterior, starts: Sequence[FloatArray]) -> Mode:
 
 def _climb(posterior: Posterior, start: FloatArray) -> Mode:
     """The maximum that L-BFGS-B reaches from a start."""
-    from scipy.optimize import minimize  # noqa: PLC0415  (a process that serves and computes nothing needs none of it)
 
     def negative(theta: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = posterior(theta)
         return -value, -gradient
 
-    end = minimize(
+    end = scipy.optimize.minimize(
         negative,
         start,
         jac=True,

@@ -20,6 +20,9 @@ from app.engine.kernels import Columns, Kernel, Linear, Matern, Product, Scaled,
 PullBack = Callable[[FloatArray], FloatArray]
 Evaluate = Callable[[FloatArray], tuple[FloatArray, PullBack]]
 
+EARLIER_STUDIES = " + earlier studies"
+"""How the name of a form ends that uses what earlier studies expect."""
+
 
 class Form(Protocol):
     """A kernel with free hyperparameters e^theta, theta (q,)."""
@@ -55,10 +58,9 @@ def form_for(layout: Layout) -> tuple[str, Form]:
     return ("matern + main effects", MainEffects(matern, layout.texts)) if layout.texts else ("matern", matern)
 
 
-def borrowing_form_for(layout: Layout) -> tuple[str, Form]:
-    """The same with what earlier studies expect, each with a fitted weight."""
-    name, form = form_for(layout)
-    return f"{name} + earlier studies", Borrowing(form, layout.borrowed)
+def borrowing_form_of(name: str, form: Form, layout: Layout) -> tuple[str, Form]:
+    """The form with what earlier studies expect, each with a fitted weight."""
+    return name + EARLIER_STUDIES, Borrowing(form, layout.borrowed)
 
 
 def _molecular(layout: Layout) -> tuple[str, Form]:

@@ -21,7 +21,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from app.arrays import FloatArray
+from app.arrays import BoolArray, FloatArray
 
 ObjectiveDirection = Literal["maximize", "minimize"]
 
@@ -89,6 +89,12 @@ class ObjectiveTransform:
         if self.clip is not None:
             values = np.maximum(values, self.clip) if self.sign > 0 else np.minimum(values, self.clip)
         return (warp(np.clip(self._scaled(values), -MOST, MOST), self.power) - self.centre) / self.deviation
+
+    def is_clipped(self, values: FloatArray) -> BoolArray:
+        """Which of the user's values are worse than the worst one believed."""
+        worst = -np.inf if self.clip is None else self.sign * self.clip
+        clipped: BoolArray = self.sign * values < worst
+        return clipped
 
     def beyond(self, values: FloatArray) -> int:
         """How many values are more than MOST scales away from the offset, and are clipped there."""

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from app.arrays import FloatArray, IndexArray
 from app.engine.auto.error_bars import SingleValues
 from app.engine.auto.objective import ObjectiveTransform
+from app.engine.embedding import in_float64
 
 MOST_DISTINCT = 256
 """A fit reads at most this many distinct candidates."""
@@ -47,6 +48,11 @@ class Observed:
     def distinct(self) -> int:
         """How many candidates were measured at least once."""
         return int(np.count_nonzero(self.counts))
+
+    @property
+    def repeats(self) -> int:
+        """How many measurements were of a candidate that had been measured before."""
+        return self.size - self.distinct
 
     def sums(self, values: FloatArray) -> FloatArray:
         """(A,) sums over each candidate's measurements of one number per measurement, values (n,)."""
@@ -98,7 +104,7 @@ def grouped(X: FloatArray, observed: Observed, objective: ObjectiveTransform) ->
     values = objective.to_model(observed.values)
     sums, squares = observed.sums(values), observed.sums(values**2)
     chosen = _evenly(np.flatnonzero(observed.counts))
-    y = Grouped.of(X[chosen], observed.counts[chosen].astype(float), sums[chosen], squares[chosen])
+    y = Grouped.of(in_float64(X[chosen]), observed.counts[chosen].astype(float), sums[chosen], squares[chosen])
     if observed.errors is None:
         return y
     row = np.full(len(observed.counts), -1)

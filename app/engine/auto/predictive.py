@@ -10,8 +10,8 @@ for N measurements, SS their sum of squares around the averages ȳ, and m, v the
 Everything follows from the engine's state: C⁻¹u for u on the measured candidates is c(u − m_u)/λ, with m_u the
 posterior mean that the averages u would give.
 
-The kernel is fitted, so the t is still too narrow, and the list has candidates unlike all measured ones. An interval of
-`Predictive` is therefore wider by a factor and has heavier tails; both were learnt on tables of real measurements
+What the features do not explain is added by `unexplained`. The list also has candidates unlike all measured ones. An
+interval of `Predictive` therefore has heavier tails, learnt on tables of real measurements
 (docs/benchmarks/calibration.md).
 """
 
@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
-from app.arrays import FloatArray
+from app.arrays import BoolArray, FloatArray
 from app.engine import sweep
 from app.engine.auto.error_bars import weights_of
 from app.engine.auto.fitting import FittedModel
@@ -34,8 +34,9 @@ PRIOR_WEIGHT = 2.0
 HEAVY_TAILS = 4.0
 """Degrees of freedom of an interval, at most: some candidates are unlike all measured ones."""
 
-WIDENING, WIDENING_PER_RESULT = 1.02, 1.5
-"""An interval is WIDENING·(1 + WIDENING_PER_RESULT/N) times as wide as the t says: the kernel is fitted, too."""
+JOINT_TAILS = 12.0
+"""Degrees of freedom of a statement about all candidates together, at most: the amplitude is not the same everywhere,
+so it is never known better than from this many results."""
 
 ONE_SIGMA = 0.6826894921370859
 """The share of a normal distribution within one standard deviation."""
@@ -50,13 +51,21 @@ class StudentT:
     location: FloatArray
     """(A,)."""
     variance: FloatArray
-    """(A,) scale² before the amplitude: v + h²/b."""
+    """(A,) scale² before the amplitude: v + h²/b, and what the features do not explain."""
     drift: FloatArray
     """(A,) h/√b: what the unknown mean adds to the covariance of two candidates is the product of their drifts."""
     amplitude: float
     """s², the estimate that multiplies `variance`."""
     degrees: float
-    measurements: int
+    unexplained: FloatArray
+    """(A,) the part of `variance` that belongs to each candidate alone."""
+    known: BoolArray
+    """(A,) candidates whose value is known: `location` is that value."""
+
+    @property
+    def joint_degrees(self) -> float:
+        """Degrees of freedom of draws of several candidates together."""
+        return min(self.degrees, JOINT_TAILS)
 
     @property
     def scale(self) -> FloatArray:
@@ -65,7 +74,7 @@ class StudentT:
 
 
 def integrated(state: State, fit: FittedModel, observed: Observed) -> StudentT:
-    """The Student t of every candidate, after at least one measurement."""
+    """The Student t of the smooth part f of every candidate, after at least one measurement."""
     lam, measured = state.settings.lam, state.measured
     c = state.precision[measured].astype(float)
     h = 1 - sweep.combination(state, state.V_inverse(sweep.embedding_of(state, measured) @ c))
@@ -84,7 +93,8 @@ def integrated(state: State, fit: FittedModel, observed: Observed) -> StudentT:
         drift=h / np.sqrt(b),
         amplitude=(Q + PRIOR_WEIGHT) / degrees,
         degrees=degrees,
-        measurements=observed.size,
+        unexplained=np.zeros(len(h)),
+        known=np.zeros(len(h), dtype=bool),
     )
 
 
@@ -106,7 +116,5 @@ class Predictive:
 
     def half_width(self, share: float) -> FloatArray:
         """(A,) half the width of the central interval that holds the value with this probability."""
-        student = self.student
-        degrees = min(HEAVY_TAILS, student.degrees)
-        widening = WIDENING * (1 + WIDENING_PER_RESULT / student.measurements)
-        return widening * float(stdtrit(degrees, 0.5 + share / 2)) * student.scale
+        degrees = min(HEAVY_TAILS, self.student.degrees)
+        return float(scipy.special.stdtrit(degrees, 0.5 + share / 2)) * self.student.scale

@@ -15,7 +15,7 @@ optimistic values as always; a measured one may be among them if a repeat would 
 """
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from app.arrays import FloatArray, IndexArray
 from app.engine.ask import NO_CANDIDATES, NO_LIMIT
@@ -48,6 +48,16 @@ def is_noisy(observed: Observed, options: AutoOptions) -> bool:
     if observed.errors is not None:
         return True
     return observed.repeats_differ() is True
+
+
+def is_noiseless(observed: Observed, options: AutoOptions) -> bool:
+    """Whether repeats are known to give the same value: what the user says; else whether AGREEING repeats were made and
+    were all equal. Neither this nor `is_noisy` is true while nobody knows."""
+    if options.noise is not None or observed.errors is not None:
+        return False
+    if options.noisy is not None:
+        return not options.noisy
+    return observed.repeats >= AGREEING and observed.repeats_differ() is False
 
 
 def limits_for(state: State, observed: Observed, options: AutoOptions, noisy: bool) -> IndexArray:
@@ -91,9 +101,8 @@ def _most_worth(state: State, observed: Observed) -> IndexArray:
 
 def _noise_probe(state: State, observed: Observed) -> IndexArray:
     """The best candidate that was measured once, while it is unknown whether a repeat differs."""
-    repeats = observed.size - observed.distinct
     on_its_way = bool((state.pending[observed.counts > 0] > 0).any())
-    if observed.distinct < ENOUGH_FOR_A_PROBE or repeats >= AGREEING or on_its_way:
+    if observed.distinct < ENOUGH_FOR_A_PROBE or observed.repeats >= AGREEING or on_its_way:
         return NO_CANDIDATES
     once = np.flatnonzero((observed.counts == 1) & state.available)
     return once[[np.argmax(state.mean[once])]] if len(once) else NO_CANDIDATES
@@ -104,7 +113,7 @@ def worth_of_measuring(state: State) -> FloatArray:
     variance = np.maximum(state.variance, 0.0)
     tau = np.maximum(variance / np.sqrt(variance + state.settings.lam), LEAST_TAU)
     u = -np.abs(state.mean - _best_of_the_others(state.mean)) / tau
-    worth: FloatArray = tau * (u * ndtr(u) + np.exp(-u * u / 2) / np.sqrt(2 * np.pi))
+    worth: FloatArray = tau * (u * scipy.special.ndtr(u) + np.exp(-u * u / 2) / np.sqrt(2 * np.pi))
     return np.maximum(worth, 0.0)
 
 

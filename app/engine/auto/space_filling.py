@@ -6,13 +6,15 @@ instead, where few good candidates are.) Earlier measurements count for the cell
 are filled.
 """
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine.ask import Ask, Choose, Selection
+from app.engine.embedding import in_float64
 from app.engine.lifecycle import expect
 from app.engine.settings import rng_at
 from app.engine.state import State
@@ -28,6 +30,9 @@ MOST_ROWS = 20_000
 MOST_CELLS = 200
 """Of a larger first batch, the rest is chosen at random."""
 
+PROMISING = 0.4
+"""The share of the first batch that is decided by what is known of the candidates, if anything is."""
+
 ENOUGH_PER_CELL = 2
 """With this many measurements for every cell the model is believed, wherever they are."""
 
@@ -37,13 +42,16 @@ def cell_count(d: int) -> int:
     return 10 if d >= 10 else 5
 
 
-def first_batch(state: State, size: int, cells: int, seed: int) -> IndexArray:
+def first_batch(state: State, size: int, cells: int, seed: int, promise: FloatArray | None = None) -> IndexArray:
     """Nothing is measured yet: distinct candidates (size,), fewer only if there are no more.
 
-    What was handed out before counts, so that batches asked for one after the other fill the space together.
+    What was handed out before counts, so that batches asked for one after the other fill the space together. `promise`
+    (A,), where something is known of the candidates, decides a share of the batch: in the most promising cells the most
+    promising candidate takes the place of the one in the middle.
     """
     free, taken = _free_and_taken(state)
-    picks = empty_cell_centres(state, max(cells, int(taken.sum()) + size), seed)
+    divided = _divide(state, max(cells, int(taken.sum()) + size), seed)
+    picks = divided.middles if promise is None else divided.promising_first(promise, math.ceil(PROMISING * size))
     free[picks] = False
     rest = rng_at(seed, "first batch", 1).permutation(np.flatnonzero(free))
     return np.concatenate((picks, rest))[:size]
@@ -79,18 +87,43 @@ def choose_after(picks: IndexArray, reason: PickReason, choose: Choose, state: S
 
 def empty_cell_centres(state: State, cells: int, seed: int) -> IndexArray:
     """The candidate nearest to the centre of every cell in which nothing is taken, unless it is taken itself."""
+    return _divide(state, cells, seed).middles
+
+
+@dataclass(frozen=True, eq=False)
+class _EmptyCells:
+    """The cells in which nothing is taken: who lives in which, and the candidate in the middle of each."""
+
+    inhabitants: IndexArray
+    cells: IndexArray
+    """(inhabitants,) the cell of each."""
+    middles: IndexArray
+    middle_cells: IndexArray
+
+    def promising_first(self, promise: FloatArray, count: int) -> IndexArray:
+        """The most promising inhabitants of `count` cells, those that promise most, then the middles of the others."""
+        order = np.argsort(-promise[self.inhabitants], kind="stable")
+        _, best_of_cells = np.unique(self.cells[order], return_index=True)
+        best = order[np.sort(best_of_cells)[:count]]
+        others = self.middles[~np.isin(self.middle_cells, self.cells[best])]
+        return np.concatenate((self.inhabitants[best], others))
+
+
+def _divide(state: State, cells: int, seed: int) -> _EmptyCells:
+    """The empty cells of the list; if it has no more candidates than that, each is a cell."""
     free, taken = _free_and_taken(state)
     rng = rng_at(seed, "first batch", 0)
     looked_at = _at_most_rows(np.flatnonzero(free | taken), rng)
     if len(looked_at) <= cells:
-        return np.flatnonzero(free)
-    points = state.X[looked_at]
+        alone = np.flatnonzero(free)
+        return _EmptyCells(alone, alone, alone, alone)
+    points = in_float64(state.X[looked_at])
     centres = _lloyd(points, _plus_plus(points, min(cells, MOST_CELLS), rng))
     middle = looked_at[_nearest_distinct(points, centres)]
-    inhabitants = np.bincount(_nearest(points, centres), minlength=len(centres))
-    seen = np.bincount(_nearest(state.X[taken], centres), minlength=len(centres)) + taken[middle]
-    empty: IndexArray = middle[(inhabitants > 0) & (seen == 0)]
-    return empty
+    cell = _nearest(points, centres)
+    seen = np.bincount(_nearest(in_float64(state.X[taken]), centres), minlength=len(centres)) + taken[middle]
+    empty = (np.bincount(cell, minlength=len(centres)) > 0) & (seen == 0)
+    return _EmptyCells(looked_at[empty[cell]], cell[empty[cell]], middle[empty], np.flatnonzero(empty))
 
 
 def _free_and_taken(state: State) -> tuple[BoolArray, BoolArray]:
@@ -99,7 +132,7 @@ def _free_and_taken(state: State) -> tuple[BoolArray, BoolArray]:
     return state.available & ~taken, taken
 
 
-def _at_most_rows(numbers: IndexArray, rng: np.random.Generator) -> IndexArray:
+def _at_most_rows(numbers: IndexArray, rng: "np.random.Generator") -> IndexArray:
     """At most MOST_ROWS of them, in order; the same ones as long as the list is the same."""
     return numbers if len(numbers) <= MOST_ROWS else np.sort(rng.choice(numbers, MOST_ROWS, replace=False))
 
@@ -114,7 +147,7 @@ def _rest_of(ask: Ask, picks: IndexArray) -> Ask:
     return replace(rest, limit=limit)
 
 
-def _plus_plus(points: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+def _plus_plus(points: FloatArray, size: int, rng: "np.random.Generator") -> FloatArray:
     """Centres (size, d): each next one at a point drawn with a chance proportional to its squared distance from the
     nearest of the others."""
     norms = np.einsum("iq,iq->i", points, points)

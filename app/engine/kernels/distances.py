@@ -9,6 +9,7 @@ from the origin. The work is done in tiles that fit into the cache, so that no s
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from app.arrays import FloatArray
@@ -26,7 +27,7 @@ TILE = 2**17
 
 TILE_WIDTH = 2**12
 
-WIDE = 32
+WIDE = 12
 """Up to this many columns, plain differences are both exact and faster than the product with its repair."""
 
 MODERATE = 1e100
@@ -91,12 +92,10 @@ def _write_distances(tile: FloatArray, X: FloatArray, Y: FloatArray, centre: Flo
 
 def _write_differences(tile: FloatArray, X: FloatArray, Y: FloatArray, scale: FloatArray) -> None:
     """r² = Σ_q (x_q − y_q)² / scale_q², at most FAR²; equal lengthscales need one division."""
-    from scipy.spatial.distance import cdist  # noqa: PLC0415  (a process that serves and computes nothing needs none of it)
-
     if (scale == scale[0]).all():
-        np.divide(cdist(X, Y, "sqeuclidean"), scale[0] ** 2, out=tile)
+        np.divide(scipy.spatial.distance.cdist(X, Y, "sqeuclidean"), scale[0] ** 2, out=tile)
     else:
-        tile[:] = cdist(X, Y, "sqeuclidean", w=scale**-2.0)
+        tile[:] = scipy.spatial.distance.cdist(X, Y, "sqeuclidean", w=scale**-2.0)
     np.minimum(tile, FAR**2, out=tile)
 
 
@@ -116,7 +115,10 @@ def _write_products(tile: FloatArray, X: FloatArray, Y: FloatArray, centre: Floa
 
 def _cancelled(tile: FloatArray, norms_U: FloatArray, norms_V: FloatArray) -> tuple[Indices, Indices]:
     """Rows and columns of the pairs with r² ≤ CANCELLED·(‖u‖² + ‖v‖²); a coarser test in one pass comes first."""
-    rows, columns = np.nonzero(tile <= CANCELLED * (norms_U + norms_V.max(initial=0))[:, None])
+    near = tile <= CANCELLED * (norms_U + norms_V.max(initial=0))[:, None]
+    rows = np.flatnonzero(near.any(axis=1))
+    which, columns = np.nonzero(near[rows])
+    rows = rows[which]
     lost = tile[rows, columns] <= CANCELLED * (norms_U[rows] + norms_V[columns])
     return rows[lost], columns[lost]
 

@@ -10,9 +10,10 @@ Notation as in `app.engine`. A utility is higher where a candidate is better; K 
 """
 
 from app.engine.several.aims import Aim, Aims, Bound
-from app.engine.several.batch import QuantityPosterior, choose_for
+from app.engine.several.batch import QuantityPosterior, choose_for, promises_of
 from app.engine.several.classifier import chances_of_success
 from app.engine.several.fronts import hypervolume, is_possible, non_dominated
+from app.engine.several.scalarising import sphere_weights
 
 __all__ = [
     "Aim",
@@ -24,4 +25,6 @@ __all__ = [
     "hypervolume",
     "is_possible",
     "non_dominated",
+    "promises_of",
+    "sphere_weights",
 ]

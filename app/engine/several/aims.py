@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine.several.fronts import non_dominated
@@ -50,11 +50,16 @@ class Bound:
     def chance(self, mean: FloatArray, std: FloatArray) -> FloatArray:
         """The chance that the quantity is within the bounds."""
         safe = np.maximum(std, 1e-12)
-        return np.asarray(ndtr((self.high - mean) / safe) - ndtr((self.low - mean) / safe))
+        return np.asarray(scipy.special.ndtr((self.high - mean) / safe) - scipy.special.ndtr((self.low - mean) / safe))
 
     def slack(self, mean: FloatArray, width: FloatArray) -> FloatArray:
         """How far within the bounds the quantity is at most; negative where it cannot be."""
         return np.asarray(np.minimum(mean + width - self.low, self.high - (mean - width)))
+
+
+def weighed(score: FloatArray, feasible: FloatArray) -> FloatArray:
+    """Scores times the chance that they count; what is below the reference is no better for a low chance."""
+    return np.where(score > 0, feasible * score, score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,24 +96,33 @@ class Aims:
         self, means: Sequence[FloatArray], widths: Sequence[FloatArray], feasible: FloatArray, w: FloatArray
     ) -> FloatArray:
         """(A,) how good each choice is: higher is better. `feasible` are chances; w (K,) is the direction."""
-        utilities = np.column_stack([aim.utility(means[aim.posterior], widths[aim.posterior]) for aim in self.aims])
-        y = (utilities - self.origin) / self.scale
-        preferences = [aim.preference for aim in self.aims]
-        if any(preference is not None for preference in preferences):
-            score = chebyshev_score(y, np.array([preference or 1.0 for preference in preferences]))
+        y = self.scaled(means, widths)
+        if self.prefers:
+            score = chebyshev_score(y, np.array([aim.preference or 1.0 for aim in self.aims]))
             score = score - score.min()
         else:
             score = hypervolume_score(y, w)
         if self.optimistic:
             return self._optimistic(score, means, widths)
-        return np.where(score > 0, feasible * score, score)
+        return weighed(score, feasible)
+
+    def scaled(self, means: Sequence[FloatArray], widths: Sequence[FloatArray]) -> FloatArray:
+        """(A, K) the utilities at most, above the reference and in units of their ranges."""
+        utilities = np.column_stack([aim.utility(means[aim.posterior], widths[aim.posterior]) for aim in self.aims])
+        return np.asarray((utilities - self.origin) / self.scale)
+
+    @property
+    def prefers(self) -> bool:
+        """Whether one compromise is wanted instead of a front."""
+        return any(aim.preference is not None for aim in self.aims)
 
     def _optimistic(self, score: FloatArray, means: Sequence[FloatArray], widths: Sequence[FloatArray]) -> FloatArray:
-        """Only what may be feasible; if nothing may, what comes nearest to it (CONFIG, Xu et al. 2023)."""
+        """What may be feasible first (CONFIG, Xu et al. 2023), then what comes nearest to it."""
         if not self.bounds:
             return score
         slack = np.min([bound.slack(means[bound.posterior], widths[bound.posterior]) for bound in self.bounds], axis=0)
-        return np.where(slack >= 0, score, -np.inf) if (slack >= 0).any() else slack
+        may_be = slack >= 0
+        return np.where(may_be, score, score[may_be].min() - 1 + slack) if may_be.any() else slack
 
     def chance(self, means: Sequence[FloatArray], stds: Sequence[FloatArray]) -> FloatArray:
         """(A,) the chance that a measurement gives a value and all bounds hold."""

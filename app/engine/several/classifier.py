@@ -10,10 +10,10 @@ failure never makes another candidate hopeless.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
-from scipy.special import log_ndtr, ndtr, ndtri
+import scipy
 
 from app.arrays import FloatArray, IndexArray
+from app.engine.embedding import in_float64
 from app.engine.kernels import Matern
 from app.engine.time_limit import check_time
 
@@ -43,10 +43,11 @@ class Laplace:
 def chances_of_success(X: FloatArray, done: IndexArray, failed: IndexArray) -> FloatArray:
     """(A,) the chance that a measurement of each candidate gives a value; `done` and `failed` are what was tried."""
     tried, y = _training(done, failed)
+    X_tried = in_float64(X[tried])
     best: tuple[Laplace, float, Matern] | None = None
     for lengthscale in LENGTHSCALES:
         kernel = Matern(lengthscale * float(np.sqrt(X.shape[1])), 2.5)
-        K = kernel.matrix(X[tried], X[tried])
+        K = kernel.matrix(X_tried, X_tried)
         for amplitude in AMPLITUDES:
             check_time()
             mode = laplace(amplitude**2 * K, y, prior_mean(amplitude))
@@ -58,7 +59,7 @@ def chances_of_success(X: FloatArray, done: IndexArray, failed: IndexArray) -> F
 
 def prior_mean(amplitude: float) -> float:
     """The mean of f with which the chance is PRIOR where nothing is known."""
-    return float(ndtri(PRIOR) * np.sqrt(1 + amplitude**2))
+    return float(scipy.special.ndtri(PRIOR) * np.sqrt(1 + amplitude**2))
 
 
 def laplace(K: FloatArray, y: FloatArray, mean: float) -> Laplace:
@@ -68,16 +69,16 @@ def laplace(K: FloatArray, y: FloatArray, mean: float) -> Laplace:
     for _ in range(STEPS):
         gradient, curvature = _derivatives(f, y)
         root_w = np.sqrt(curvature)
-        L = cholesky(np.eye(len(y)) + root_w[:, None] * K * root_w, lower=True)
+        L = scipy.linalg.cholesky(np.eye(len(y)) + root_w[:, None] * K * root_w, lower=True)
         b = curvature * (f - mean) + gradient
-        step = b - root_w * cho_solve((L, True), root_w * (K @ b)) - a
+        step = b - root_w * scipy.linalg.cho_solve((L, True), root_w * (K @ b)) - a
         new, a, f = _line_search(K, y, mean, a, step, objective)
         if new - objective <= TOLERANCE:
             break
         objective = new
     gradient, curvature = _derivatives(f, y)
     root_w = np.sqrt(curvature)
-    L = cholesky(np.eye(len(y)) + root_w[:, None] * K * root_w, lower=True)
+    L = scipy.linalg.cholesky(np.eye(len(y)) + root_w[:, None] * K * root_w, lower=True)
     value = _log_joint(K, y, mean, a)[0]
     return Laplace(mean, gradient, root_w, L, value - float(np.log(L.diagonal()).sum()))
 
@@ -98,12 +99,12 @@ def _log_joint(K: FloatArray, y: FloatArray, mean: float, a: FloatArray) -> tupl
     """log p(y | f) − ½ aᵀKa, and f = m + K a."""
     Ka = K @ a
     f = mean + Ka
-    return float(log_ndtr(y * f).sum() - 0.5 * a @ Ka), f
+    return float(scipy.special.log_ndtr(y * f).sum() - 0.5 * a @ Ka), f
 
 
 def _derivatives(f: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Of log Φ(y f): the gradient, and minus the second derivative, which is positive (equation 3.16)."""
-    ratio = np.exp(-0.5 * f**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(y * f))
+    ratio = np.exp(-0.5 * f**2 - 0.5 * np.log(2 * np.pi) - scipy.special.log_ndtr(y * f))
     return y * ratio, np.maximum(ratio**2 + y * f * ratio, 1e-12)
 
 
@@ -112,10 +113,10 @@ def _predict(X: FloatArray, tried: IndexArray, mode: Laplace, amplitude: float, 
     chance = np.empty(len(X))
     for start in range(0, len(X), BLOCK):
         block = slice(start, start + BLOCK)
-        k = amplitude**2 * kernel.matrix(X[tried], X[block])
-        v = solve_triangular(mode.L, mode.root_w[:, None] * k, lower=True)
+        k = amplitude**2 * kernel.matrix(in_float64(X[tried]), in_float64(X[block]))
+        v = scipy.linalg.solve_triangular(mode.L, mode.root_w[:, None] * k, lower=True)
         variance = np.maximum(amplitude**2 - (v**2).sum(axis=0), 0.0)
-        chance[block] = ndtr((mode.mean + mode.a @ k) / np.sqrt(1 + variance))
+        chance[block] = scipy.special.ndtr((mode.mean + mode.a @ k) / np.sqrt(1 + variance))
     return chance
 
 

@@ -11,6 +11,11 @@ from app.arrays import BoolArray, FloatArray, IndexArray
 COMPARED = 2**22
 """Comparisons of points that are held at once."""
 
+COMPARED_AT_ONCE = 2**19
+"""Few points are compared all with all, which is faster than one after the other."""
+
+LARGEST = float(np.finfo(float).max)
+
 
 def non_dominated(points: FloatArray) -> BoolArray:
     """(n,) which points no other dominates; equal points do not dominate each other."""
@@ -23,6 +28,8 @@ def non_dominated(points: FloatArray) -> BoolArray:
         return np.asarray(points[:, 0] == points[order[0], 0])
     if points.shape[1] == 2:
         return _non_dominated_pairs(points, order)
+    if points.size * n <= COMPARED_AT_ONCE:
+        return np.asarray(~_beats(points, points[:, None, :]).any(axis=1))
     kept: list[int] = []
     for number in order.tolist():
         if not _beats(points[kept], points[number]).any():
@@ -45,13 +52,15 @@ def _non_dominated_pairs(points: FloatArray, order: IndexArray) -> BoolArray:
 
 
 def hypervolume(points: FloatArray, reference: FloatArray) -> float:
-    """The volume that the points (n, K) dominate above the reference (K,).
+    """The volume that the points (n, K) dominate above the reference (K,); at most the largest finite number.
 
     For K ≤ 3 by slices: sorted by the last utility, each slab between two neighbours has the area of the points above
     it. Beyond, by exclusive volumes (While, Bradstreet and Barone 2012).
     """
-    above = points[(points > reference).all(axis=1)] - reference
-    return _volume(above[non_dominated(above)]) if len(above) else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        above = np.minimum(points[(points > reference).all(axis=1)] - reference, LARGEST)
+        volume = _volume(above[non_dominated(above)]) if len(above) else 0.0
+    return float(np.fmin(volume, LARGEST))  # what is no number is too large, too
 
 
 def _volume(points: FloatArray) -> float:

@@ -1,30 +1,23 @@
 """The arrays of an archive: what the columns of the study say they are, and nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from app.arrays import Array
-from app.domain.candidates import AttributeArrays, CandidateBlock, CellValue, Column, KeyArrays
+from app.domain.candidates import AttributeArrays, BlockArrays, CandidateBlock, CellValue, Column, KeyArrays
 from app.domain.events import EarlierResults
 from app.domain.limits import MOST_EARLIER, MOST_EARLIER_RESULTS, is_line, is_name
 from app.domain.studies import Direction
+from app.services.archives.zip_reading import NPY_HEADER_BYTES, ArchivedArrays, must
 from app.services.intake.columns import is_out_of_range, name_flaw, text_flaw
 from app.services.intake.limits import IntakeLimits
-from app.storage.array_cache import unpack_strings
-from app.storage.candidates import BlockContents, name_arrays
+from app.storage.candidates import BlockContents, name_arrays, name_attribute
+from app.storage.packed_strings import unpack_strings
 
 MOST_COUNTS = 4096  # of a fingerprint
-
-
-class Impossible(ValueError):
-    """Something in an archive that this program would never have written."""
-
-
-def must(condition: object, message: str) -> None:
-    """Refuse the archive unless the condition holds."""
-    if not condition:
-        raise Impossible(message)
+REPACKED = "its arrays are not packed as this program packs them"
 
 
 def check_columns(columns: Sequence[Column], limits: IntakeLimits) -> None:
@@ -57,25 +50,56 @@ def check_earlier(earlier: Sequence[EarlierResults]) -> None:
 
 
 def check_block(
-    block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array], limits: IntakeLimits
+    block: CandidateBlock, columns: Sequence[Column], arrays: ArchivedArrays, limits: IntakeLimits
 ) -> tuple[str, ...] | None:
     """Check every array of a block; its keys, or None if the candidates are numbered.
 
-    The contents are packed again by the code that packs uploads, and must get the same digests.
+    No array is unpacked unless the sizes of all are those of such a block. The contents are packed again by the code
+    that packs uploads, and must get the same digests.
     """
     must(block.stored_in == "database", "its arrays are not in the archive")
     must(1 <= block.rows <= limits.rows and block.rows * len(columns) <= limits.cells, "it has too many candidates")
+    _check_sizes(block, columns, arrays, limits)
     numbers, codes = arrays[block.arrays.numbers], arrays[block.arrays.codes]
     _check_features(numbers, codes, block.rows, [column for column in columns if column.role == "feature"])
     has_keys = any(column.role == "key" for column in columns) or block.arrays.keys is not None
     must(has_keys == (block.arrays.keys is not None), "the keys of its candidates are missing")
     keys = None if block.arrays.keys is None else _keys(block.arrays.keys, block.rows, arrays, limits)
-    attributes = _attributes(block, columns, arrays, limits)
-    _check_expenses(columns, numbers, attributes)
     fingerprints = _fingerprints(block, columns, arrays)
-    repacked = name_arrays(BlockContents(numbers, codes, keys, attributes, fingerprints))
-    must(repacked == block.arrays, "its arrays are not packed as this program packs them")
+    repacked = name_arrays(BlockContents(numbers, codes, keys, {}, fingerprints))
+    must(replace(repacked, attributes=block.arrays.attributes) == block.arrays, REPACKED)
+    expenses = _check_attributes(block, columns, arrays, limits)
+    _check_expenses(columns, numbers, expenses)
     return keys
+
+
+def _check_sizes(
+    block: CandidateBlock, columns: Sequence[Column], arrays: ArchivedArrays, limits: IntakeLimits
+) -> None:
+    texts = sum(arrays.size(digest) for digest in _arrays_of_texts(block.arrays))
+    must(texts <= limits.text_bytes, "the texts of its candidates take more bytes than this server accepts")
+    for digest, numbers in _arrays_of_numbers(block.arrays, columns):
+        most_bytes = block.rows * numbers * 8 + NPY_HEADER_BYTES
+        must(arrays.size(digest) <= most_bytes, "one of its arrays is larger than its candidates can be")
+
+
+def _arrays_of_texts(arrays: BlockArrays) -> Iterator[str]:
+    """The digests of the arrays whose sizes depend on how long texts are, or on how many there are."""
+    if arrays.keys is not None:
+        yield arrays.keys.content
+    yield from (texts.content for texts in arrays.attributes.values() if texts.content is not None)
+    yield from arrays.fingerprints.values()
+
+
+def _arrays_of_numbers(arrays: BlockArrays, columns: Sequence[Column]) -> Iterator[tuple[str, int]]:
+    """The digests of all others, with how many numbers each has at the most for a candidate."""
+    features = sum(column.role == "feature" for column in columns)
+    yield arrays.numbers, features
+    yield arrays.codes, features
+    if arrays.keys is not None:
+        yield from ((digest, 1) for digest in (arrays.keys.ends, arrays.keys.hashes, arrays.keys.rows))
+    for attribute in arrays.attributes.values():
+        yield from ((digest, 1) for digest in (attribute.numbers, attribute.ends) if digest is not None)
 
 
 def _check_fingerprint(column: Column) -> None:
@@ -86,7 +110,7 @@ def _check_fingerprint(column: Column) -> None:
         must(possible and is_line(fingerprint.rdkit, 1), "its fingerprints cannot be such")
 
 
-def _fingerprints(block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array]) -> dict[str, Array]:
+def _fingerprints(block: CandidateBlock, columns: Sequence[Column], arrays: ArchivedArrays) -> dict[str, Array]:
     """The fingerprints of the molecules: a row of counts for every level."""
     molecules = {column.name: column for column in columns if column.fingerprint is not None}
     must(block.arrays.fingerprints.keys() == molecules.keys(), "its fingerprints are not those of its columns")
@@ -126,25 +150,30 @@ def _check_expenses(columns: Sequence[Column], numbers: Array, attributes: Mappi
         must(np.isfinite(taken).all() and not is_out_of_range(taken).any(), "no measurement can take this")
 
 
-def _keys(stored: KeyArrays, rows: int, arrays: Mapping[str, Array], limits: IntakeLimits) -> tuple[str, ...]:
+def _keys(stored: KeyArrays, rows: int, arrays: ArchivedArrays, limits: IntakeLimits) -> tuple[str, ...]:
     texts = _texts(arrays[stored.ends], arrays[stored.content], rows)
     keys = tuple(text for text in texts if text is not None and name_flaw(text, limits.key_length) is None)
     must(len(set(keys)) == rows, "the keys of its candidates are not unique, or cannot be keys")
     return keys
 
 
-def _attributes(
-    block: CandidateBlock, columns: Sequence[Column], arrays: Mapping[str, Array], limits: IntakeLimits
-) -> dict[str, list[CellValue]]:
-    kinds = {column.name: column.kind for column in columns if column.role == "attribute"}
-    must(block.arrays.attributes.keys() == kinds.keys(), "its attributes are not those of its columns")
-    return {
-        name: _cells(block.arrays.attributes[name], kind, block.rows, arrays, limits) for name, kind in kinds.items()
-    }
+def _check_attributes(
+    block: CandidateBlock, columns: Sequence[Column], arrays: ArchivedArrays, limits: IntakeLimits
+) -> dict[str, Sequence[CellValue]]:
+    """Check one attribute after the other; the cells of those that say what a measurement takes."""
+    attributes = {column.name: column for column in columns if column.role == "attribute"}
+    must(block.arrays.attributes.keys() == attributes.keys(), "its attributes are not those of its columns")
+    expenses: dict[str, Sequence[CellValue]] = {}
+    for name, column in attributes.items():
+        cells = _cells(block.arrays.attributes[name], column.kind, block.rows, arrays, limits)
+        must(name_attribute(cells) == block.arrays.attributes[name], REPACKED)
+        if column.expense is not None:
+            expenses[name] = cells
+    return expenses
 
 
 def _cells(
-    stored: AttributeArrays, kind: str, rows: int, arrays: Mapping[str, Array], limits: IntakeLimits
+    stored: AttributeArrays, kind: str, rows: int, arrays: ArchivedArrays, limits: IntakeLimits
 ) -> list[CellValue]:
     """The cells of one attribute; None where one is missing."""
     if stored.numbers is None:

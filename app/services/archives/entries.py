@@ -8,7 +8,7 @@ from app.domain.candidates import Column
 from app.domain.codec import canonical, read_json
 from app.domain.ledger import LedgerEntry
 from app.domain.observations import Measured
-from app.services.archives.blocks import must
+from app.services.archives.zip_reading import must
 
 
 def check_entry(entry: LedgerEntry) -> None:

@@ -1,10 +1,8 @@
 """Whether the events of an archive can have happened: each is held to what the use cases would have allowed."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import assert_never
 
-from app.arrays import Array
 from app.deadline import check_deadline
 from app.domain import limits
 from app.domain.batches import DraftSuggestion, SuggestionId
@@ -27,15 +25,17 @@ from app.domain.events import (
     ObservationCorrected,
     ObservationRetracted,
     ObservationsReported,
-    ReportedObservation,
+    ObservationsReportedAgain,
     ReservationsReleased,
     ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
+    StudyErased,
     StudyEvent,
     StudyForked,
     StudyImported,
+    StudyRestored,
     SuggestionSwapped,
 )
 from app.domain.ledger import LedgerEntry
@@ -44,34 +44,14 @@ from app.domain.quantities import must_measure_the_same
 from app.domain.reservations import MOST_RESERVED
 from app.domain.studies import TRANSITIONS, Configuration, StudyState
 from app.modelling.engine_settings import check_configuration, check_features
-from app.services.archives.blocks import Impossible, check_block, check_columns, check_earlier, must
+from app.services.archives.blocks import check_block, check_columns, check_earlier
 from app.services.archives.entries import check_entry, check_values, extends
+from app.services.archives.measurements import MeasuredStory, Suggested
+from app.services.archives.zip_reading import ArchivedArrays, Impossible, must
 from app.services.intake.limits import IntakeLimits
 
 
-@dataclass
-class _Suggested:
-    """A suggestion and what became of it."""
-
-    candidate: int
-    replicates: int
-    filled: set[int] = field(default_factory=set)  # replicates that have a result
-    given_up: bool = False
-
-    @property
-    def is_pending(self) -> bool:
-        return not self.given_up and len(self.filled) < self.replicates
-
-
-@dataclass
-class _Reported:
-    """The newest version of an observation."""
-
-    version: int = 1
-    retracted: bool = False
-
-
-def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], most: IntakeLimits) -> None:
+def check_story(entries: Sequence[LedgerEntry], arrays: ArchivedArrays, most: IntakeLimits) -> None:
     """Raise `Impossible`, naming the event, unless all of it can have happened."""
     story = _Story(arrays, most)
     for entry in entries:
@@ -80,14 +60,16 @@ def check_story(entries: Sequence[LedgerEntry], arrays: Mapping[str, Array], mos
             story.take(entry, entry.event())
         except (Impossible, Refusal) as error:
             raise Impossible(f"Event {entry.seq} cannot have happened: {error}.") from error
+    must(story.state is not StudyState.DELETED, "a deleted study cannot be exported")
 
 
 class _Story:
     """Follows one ledger from its first event."""
 
-    def __init__(self, arrays: Mapping[str, Array], most: IntakeLimits) -> None:
+    def __init__(self, arrays: ArchivedArrays, most: IntakeLimits) -> None:
         self._arrays, self._most = arrays, most
-        self._state: StudyState | None = None
+        self.state: StudyState | None = None
+        self._state_before: StudyState | None = None  # it was deleted
         self._configuration = Configuration()
         self._columns: tuple[Column, ...] = ()
         self._rows = self._first_rows = 0  # of all candidates, and of their first block
@@ -95,16 +77,15 @@ class _Story:
         self._taken_keys: set[str] = set()
         self._hashes: list[str] = []  # of the entries so far
         self._batches = 0
-        self._newest_of: dict[str, list[_Suggested]] = {}  # worker → the suggestions of its newest batch
+        self._newest_of: dict[str, list[Suggested]] = {}  # worker → the suggestions of its newest batch
         self._workers: list[str] = []  # of batch 1, 2, 3
-        self._suggestions: dict[SuggestionId, _Suggested] = {}
-        self._observations: list[_Reported] = []
-        self._refs: set[str] = set()
+        self._measured = MeasuredStory()
         self._reserved: dict[int, str] = {}  # candidate → worker
 
     def take(self, entry: LedgerEntry, event: StudyEvent) -> None:
         check_entry(entry)
-        must((self._state is None) == isinstance(event, StudyCreated), "a study is created once, and first")
+        must((self.state is None) == isinstance(event, StudyCreated), "a study is created once, and first")
+        must(self.state is not StudyState.DELETED or isinstance(event, StudyRestored), "the study is deleted")
         self._check(entry, event)
         self._hashes.append(entry.hash)
 
@@ -112,7 +93,7 @@ class _Story:
         match event:
             case StudyCreated():
                 check_configuration(event.configuration)
-                self._state, self._configuration = StudyState.ACTIVE, event.configuration
+                self.state, self._configuration = StudyState.ACTIVE, event.configuration
             case StudyImported():
                 must(event.head == entry.previous, "it names another head than the one before it")
                 must(limits.is_line(event.server or "") and limits.is_line(event.exported_at or ""), "its texts")
@@ -121,17 +102,23 @@ class _Story:
                 must(event.head == entry.previous, "it names another head than the one before it")
                 self._fork(event)
             case ResultsBorrowed():
-                check_earlier(event.earlier)
+                self._borrow(event)
             case StudyForked():
                 must(limits.is_name(event.fork) and 1 <= event.at < entry.seq, "nothing can have been forked so")
             case StudyChanged():
                 self._change(event)
             case StudyDeleted():
-                raise Impossible("a deleted study cannot be exported")
+                self._state_before, self.state = self.state, StudyState.DELETED
+            case StudyRestored():
+                was_so = self.state is StudyState.DELETED and event.state is self._state_before
+                must(was_so, "a deleted study is restored to the state that it had")
+                self.state = event.state
+            case StudyErased():
+                raise Impossible("nothing is left of a study that was erased")
             case AccessGranted() | AccessWithdrawn():
                 must(limits.is_key_id(event.key_id), "this is not the id of a key")
             case CandidatesUploaded():
-                must(not (self._batches or self._observations or self._reserved), "the candidates are in use")
+                must(not (self._batches or self._measured.observations or self._reserved), "the candidates are in use")
                 self._columns, self._rows, self._keys = (), 0, None
                 self._first_rows = 0
                 self._taken_keys = set()
@@ -152,14 +139,15 @@ class _Story:
             case SuggestionSwapped():
                 self._swap(entry, event)
             case ObservationsReported():
-                must(event.observations, "it reports nothing")
-                for reported in event.observations:
-                    self._report(reported)
+                self._report(event)
+            case ObservationsReportedAgain():
+                must(entry.reason, "it has no reason")
+                self._report(event)
             case ObservationCorrected():
                 check_values(event.values)
-                self._revise(entry, event.observation, event.version, retracted=False)
+                self._measured.revise(entry, event.observation, event.version, retracted=False)
             case ObservationRetracted():
-                self._revise(entry, event.observation, event.version, retracted=True)
+                self._measured.revise(entry, event.observation, event.version, retracted=True)
             case MeasurementsFailed():
                 for failure in event.failures:
                     must(limits.is_reason(failure.reason), "a failure has no reason")
@@ -174,21 +162,35 @@ class _Story:
     def _fork(self, event: ForkStarted) -> None:
         must(limits.is_name(event.study), "no study can have this name")
         check_configuration(event.configuration)
-        self._state, self._configuration = StudyState.ACTIVE, event.configuration
+        self.state, self._configuration = StudyState.ACTIVE, event.configuration
         self._reserved.clear()
-        for suggested in self._suggestions.values():
+        for suggested in self._measured.suggestions.values():
             suggested.given_up = suggested.given_up or suggested.is_pending
+
+    def _borrow(self, event: ResultsBorrowed) -> None:
+        self._must_not_be_archived()
+        check_earlier(event.earlier)
+        if event.earlier:
+            plain = self._configuration.is_plain and self._configuration.theory is None
+            must(plain and self._columns, "a study of this kind cannot borrow results")
+            kinds = {column.name: column.kind for column in self._columns if column.role == "feature"}
+            for results in event.earlier:
+                fit = all(kinds.get(name, "text") != "text" for name in results.numbers)
+                fit = fit and all(kinds.get(name) == "text" for name in results.texts)
+                must(fit, "the results that it borrows are of other columns")
 
     def _change(self, event: StudyChanged) -> None:
         check_configuration(event.configuration)
         before, after = self._configuration, event.configuration
-        state = self._state or StudyState.ACTIVE
+        state = self.state or StudyState.ACTIVE
         legal = event.state is state or event.state in TRANSITIONS[state]
         must(legal and event.state is not StudyState.DELETED, f"a study that is {state} cannot become {event.state}")
         must(before.seed == after.seed, "the seed is fixed when a study is created")
-        if self._observations:
+        must(before.shard == after.shard, "the size of shards is fixed when a study is created")
+        must(before.precision == after.precision, "the precision is fixed when a study is created")
+        if self._measured.observations:
             must_measure_the_same(before, after)
-        self._state, self._configuration = event.state, after
+        self.state, self._configuration = event.state, after
 
     def _add(self, event: CandidatesUploaded | CandidatesAdded) -> None:
         self._must_not_be_archived()
@@ -215,7 +217,7 @@ class _Story:
             self._check_candidate(reference.candidate, reference.key)
 
     def _reserve(self, event: CandidatesReserved) -> None:
-        if self._state is not StudyState.ACTIVE:
+        if self.state is not StudyState.ACTIVE:
             raise StudyNotActive
         must(event.candidates and limits.is_name(event.worker), "it reserves nothing, or for nobody")
         for reference in event.candidates:
@@ -225,7 +227,7 @@ class _Story:
         must(len(self._reserved) <= MOST_RESERVED, "too many candidates are reserved")
 
     def _issue(self, entry: LedgerEntry, event: BatchIssued) -> None:
-        if self._state is not StudyState.ACTIVE:
+        if self.state is not StudyState.ACTIVE:
             raise StudyNotActive
         number, basis = event.number, event.basis
         must(number == self._batches + 1, "batches are numbered 1, 2, 3")
@@ -240,37 +242,38 @@ class _Story:
             must(holder == event.request.worker, "another worker has reserved the candidate")
         self._newest_of[event.request.worker] = [self._suggest(draft) for draft in event.suggestions]
         for rank, suggested in enumerate(self._newest_of[event.request.worker], start=1):
-            self._suggestions[SuggestionId(number, rank)] = suggested
+            self._measured.suggestions[SuggestionId(number, rank)] = suggested
         self._batches = number
         self._workers.append(event.request.worker)
 
     def _swap(self, entry: LedgerEntry, event: SuggestionSwapped) -> None:
-        if self._state is not StudyState.ACTIVE:
+        if self.state is not StudyState.ACTIVE:
             raise StudyNotActive
         self._check_candidate(event.candidate, event.key)
         self._check_basis(entry, event.basis)
-        old = self._answered(event.suggestion, event.candidate)
+        old = self._measured.answered(event.suggestion, event.candidate)
         must(old.is_pending and not old.filled and entry.reason, "the suggestion is not pending, or there is no reason")
         new = SuggestionId(event.suggestion.batch, event.rank)
-        follows = SuggestionId(new.batch, new.rank - 1) in self._suggestions and new not in self._suggestions
+        known = self._measured.suggestions
+        follows = SuggestionId(new.batch, new.rank - 1) in known and new not in known
         must(follows, "its rank does not follow those before")
         for candidate in event.present:
             self._check_candidate(candidate)
         must(limits.is_text(event.computation.build, limits.REASON_LENGTH), "its build is too long")
-        self._suggestions[new] = self._suggest(event.replacement)
-        self._newest_of[self._workers[new.batch - 1]].append(self._suggestions[new])
+        self._measured.suggestions[new] = self._suggest(event.replacement)
+        self._newest_of[self._workers[new.batch - 1]].append(self._measured.suggestions[new])
         old.given_up = True
 
     def _check_basis(self, entry: LedgerEntry, basis: Basis) -> None:
         known = 1 <= basis.seq < entry.seq and self._hashes[basis.seq - 1] == basis.hash
         must(known, "it was computed from something else")
 
-    def _suggest(self, draft: DraftSuggestion) -> _Suggested:
+    def _suggest(self, draft: DraftSuggestion) -> Suggested:
         must(1 <= draft.replicates <= MOST_MEASUREMENTS, "nobody can measure so often")
         must(limits.is_text(draft.why.words), "its explanation is too long")
         for candidate in (draft.candidate, *(neighbour.candidate for neighbour in draft.why.nearest)):
             self._check_candidate(candidate)
-        return _Suggested(draft.candidate, draft.replicates)
+        return Suggested(draft.candidate, draft.replicates)
 
     def _check_record(self, event: BatchIssued) -> None:
         record, computation = event.record, event.computation
@@ -285,36 +288,15 @@ class _Story:
         for candidate in named:
             self._check_candidate(candidate)
 
-    def _report(self, reported: ReportedObservation) -> None:
-        must(reported.observation == len(self._observations) + 1, "observations are numbered 1, 2, 3")
-        self._check_candidate(reported.candidate)
-        check_values(reported.values)
-        names = {quantity.name for quantity in self._configuration.quantities}
-        must(not names.isdisjoint(reported.values), "it reports nothing that the study measures")
-        must((reported.suggestion is None) == (reported.replicate is None), "it answers half a suggestion")
-        if reported.suggestion is not None and reported.replicate is not None:
-            suggested = self._answered(reported.suggestion, reported.candidate)
-            must(1 <= reported.replicate < 2 * MOST_MEASUREMENTS, "no replicate has this number")
-            must(reported.replicate not in suggested.filled, "the replicate has a result already")
-            suggested.filled.add(reported.replicate)
-        self._check_remarks(reported)
-        self._observations.append(_Reported())
-        self._reserved.pop(reported.candidate, None)
-
-    def _check_remarks(self, reported: ReportedObservation) -> None:
-        if reported.ref is not None:
-            must(limits.is_line(reported.ref, 1) and reported.ref not in self._refs, "its reference is used twice")
-            self._refs.add(reported.ref)
-        must(limits.is_line(reported.measured_by or ""), "nobody has this name")
-        must(limits.is_text(reported.note or ""), "its note is too long")
-        must(reported.measured_at is None or limits.is_moment(reported.measured_at), "this is no moment")
-
-    def _revise(self, entry: LedgerEntry, number: int, version: int, *, retracted: bool) -> None:
-        must(1 <= number <= len(self._observations), "there is no such observation")
-        current = self._observations[number - 1]
-        must(version == current.version + 1 and entry.reason, "it skips a version, or has no reason")
-        must(not (retracted and current.retracted), "it is retracted already")
-        self._observations[number - 1] = _Reported(version, retracted)
+    def _report(self, event: ObservationsReported | ObservationsReportedAgain) -> None:
+        must(event.observations, "it reports nothing")
+        quantities = {quantity.name for quantity in self._configuration.quantities}
+        anew = isinstance(event, ObservationsReportedAgain)
+        take = self._measured.report_again if anew else self._measured.report
+        for reported in event.observations:
+            self._check_candidate(reported.candidate)
+            take(reported, quantities)
+            self._reserved.pop(reported.candidate, None)
 
     def _give_up(self, measurements: Sequence[FailedMeasurement | AbandonedMeasurement]) -> None:
         must(measurements, "it is about nothing")
@@ -322,15 +304,7 @@ class _Story:
             self._check_candidate(measurement.candidate, measurement.key)
             self._reserved.pop(measurement.candidate, None)
             if measurement.suggestion is not None:
-                suggested = self._answered(measurement.suggestion, measurement.candidate)
-                must(len(suggested.filled) < suggested.replicates, "the suggestion has all its results")
-                suggested.given_up = True
-
-    def _answered(self, suggestion: SuggestionId, candidate: int) -> _Suggested:
-        suggested = self._suggestions.get(suggestion)
-        if suggested is None or suggested.candidate != candidate:
-            raise Impossible("there is no such suggestion of this candidate")
-        return suggested
+                self._measured.give_up(measurement.suggestion, measurement.candidate)
 
     def _check_candidate(self, candidate: int, key: str | None = None) -> None:
         must(0 <= candidate < self._rows, "there is no such candidate")
@@ -338,4 +312,4 @@ class _Story:
         must(key is None or key == expected, "the candidate has another key")
 
     def _must_not_be_archived(self) -> None:
-        must(self._state is not StudyState.ARCHIVED, "the study is archived")
+        must(self.state is not StudyState.ARCHIVED, "the study is archived")

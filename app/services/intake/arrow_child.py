@@ -6,7 +6,7 @@ It runs as `python -m app.services.intake.arrow_child` and needs polars; `arrow_
 import json
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -39,11 +39,9 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     folder = Path(request.folder)
     try:
-        columns = _read_columns(request)
+        _save_columns(_read_columns(request), folder)
     except InvalidCandidates as refused:
         _save_refusal(refused, folder)
-    else:
-        _save_columns(columns, folder)
 
 
 def _parse_request(text: str) -> ReadRequest:
@@ -53,27 +51,27 @@ def _parse_request(text: str) -> ReadRequest:
     return ReadRequest(**members)
 
 
-def _read_columns(request: ReadRequest) -> list[RawColumn]:
-    """Every column of the file; raises InvalidCandidates if one cannot be a column of candidates."""
+def _read_columns(request: ReadRequest) -> Iterator[RawColumn]:
+    """Every column of the file, one at a time; raises InvalidCandidates if one cannot be a column of candidates."""
     findings = Findings()
     try:
-        frame = _read_frame(Path(request.path), request.form, request.limits, findings)
-        columns = [_column(series, request.declared, findings) for series in frame.get_columns()]
+        lazy, columns = _open(Path(request.path), request.form, request.limits, findings)
+        for position in range(columns):
+            yield _column(lazy.select(pl.nth(position)).collect().to_series(), request.declared, findings)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         message = f"The file cannot be read as {request.form.title()}. Write it again."
         raise refuse(f"broken-{request.form}", message) from None
     findings.stop_if_any()
-    return columns
 
 
-def _read_frame(path: Path, form: str, limits: IntakeLimits, findings: Findings) -> pl.DataFrame:
-    """The whole file, after a check of its size that reads no cells."""
+def _open(path: Path, form: str, limits: IntakeLimits, findings: Findings) -> tuple[pl.LazyFrame, int]:
+    """The file and the number of its columns, after a check of its size that reads no cells."""
     lazy = pl.scan_parquet(path, glob=False) if form == "parquet" else pl.scan_ipc(path, glob=False)
     names = lazy.collect_schema().names()
     check_names(names, limits, findings)
     findings.stop_if_any()
     check_size(int(lazy.select(pl.len()).collect().item()), len(names), limits)
-    return lazy.collect()
+    return lazy, len(names)
 
 
 def _column(series: pl.Series, declared: Declared, findings: Findings) -> RawColumn:
@@ -99,7 +97,7 @@ def _floats(series: pl.Series, findings: Findings) -> FloatArray:
     return floats.fill_null(np.nan).to_numpy()
 
 
-def _save_columns(columns: Sequence[RawColumn], folder: Path) -> None:
+def _save_columns(columns: Iterable[RawColumn], folder: Path) -> None:
     """Write the cells of each column, then the answer that lists the columns."""
     described = []
     for position, column in enumerate(columns):

@@ -107,7 +107,7 @@ def _load_columns(folder: Path, form: str) -> list[RawColumn]:
 
 
 def _column(described: dict[str, Any], path: Path) -> RawColumn:
-    array = np.load(path, allow_pickle=False)
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
     levels = described["levels"]
     cells = NumberCells(array) if levels is None else TextCells(tuple(levels), array)
     return RawColumn(described["name"], cells, described["kind"])

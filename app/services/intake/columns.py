@@ -77,7 +77,7 @@ _AMBIGUOUS = Flaw(
 class Declared:
     """What the caller says about the columns; the cells decide the rest.
 
-    `key` names the key column. Without it, a column called `key` is the key, if there is one.
+    `key` names the key column. Without it, a column called `key`, in whatever case, is the key, if there is one.
     """
 
     key: str | None = None
@@ -102,7 +102,7 @@ class Declared:
         """
         if name in self.roles:
             return self.roles[name]
-        if name == self._key_name:
+        if name == self.key or (self._has_default_key and name.casefold() == DEFAULT_KEY):
             return "key"
         return "attribute" if name in self.expenses else "feature"
 
@@ -133,10 +133,8 @@ class Declared:
             findings.error("no-features", message)
 
     @property
-    def _key_name(self) -> str | None:
-        if self.key is not None:
-            return self.key
-        return None if "key" in self.roles.values() else DEFAULT_KEY
+    def _has_default_key(self) -> bool:
+        return self.key is None and "key" not in self.roles.values()
 
 
 @dataclass(frozen=True)

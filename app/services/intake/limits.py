@@ -20,6 +20,8 @@ class IntakeLimits:
     """Characters of one text cell."""
     key_length: int = 200
     name_length: int = 200
+    text_bytes: int = 128 * 2**20
+    """Bytes of the keys and text attributes of a block in an archive; an upload is bounded by its own bytes."""
     json_rows: int = 10_000
     """Rows of a JSON upload; larger sets are sent as CSV, .npy or Parquet."""
     product: int = 10_000_000

@@ -31,6 +31,12 @@ _GROUPS = {
     ",": re.compile(r"([1-9][0-9]{0,2}(?:[ .'][0-9]{3})+|[0-9]*)(?:,([0-9]*))?"),
 }
 _ONE_GROUP = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+_WORDS = re.compile(
+    r"(?:percent|per|cent|ppm|ppb|rpm|part|point|count|unit|equiv|equivalent|degree|celsius|kelvin|day|hour|minute|second|gram|"
+    r"kilogram|milligram|litre|liter|millilitre|milliliter|metre|meter|volt|bar)s?",
+    re.IGNORECASE,
+)
+"""Units that are written out. In a symbol, case has a meaning: mPa is not MPa, and s is not S."""
 _TRANSLATION = str.maketrans({"−": "-", "–": "-", "—": "-", "\xa0": " ", "\u202f": " ", "\u2009": " ", "’": "'"})
 
 NUMBER = Flaw(
@@ -171,7 +177,10 @@ def _digits(text: str, sign: DecimalSign) -> str | None:
 
 
 def _plain_unit(unit: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", unit).casefold().split())
+    """A unit without spaces. Case matters, but for words and for the litre, whose symbol is l as well as L."""
+    text = unicodedata.normalize("NFKC", unit)
+    text = re.sub(r"[^\W\d_]+", lambda run: run[0].casefold() if _WORDS.fullmatch(run[0]) else run[0], text)
+    return "".join(text.split()).replace("l", "L")
 
 
 def _unit_flaw(unit: str | None) -> Flaw:

@@ -24,6 +24,7 @@ RADIUS = 2
 COUNTS = 512
 MOST_COUNT = 255  # of one fragment in one molecule
 CHILD_SECONDS = 120.0
+SHOWN_SMILES = 80  # characters of a molecule in a message
 
 NOT_INSTALLED = Finding(
     "chem-not-installed",
@@ -99,7 +100,10 @@ class _ColumnReader:
             message = f"RDKit {version} reads the new molecules, and {fingerprint.rdkit} read the earlier ones."
             self._findings.warning("other-rdkit", message, column=self._column.name)
         counts = _counts(molecules, fingerprint.counts)
-        return replace(self._column, fingerprint=fingerprint), counts if known is None else np.vstack((known, counts))
+        if known is None:
+            return replace(self._column, fingerprint=fingerprint), counts
+        self._warn_about_earlier(known, counts, molecules)
+        return replace(self._column, fingerprint=fingerprint), np.vstack((known, counts))
 
     def _check(self, first: int, molecules: Sequence[ReadMolecule]) -> None:
         rows = [self._row(first + place) for place in range(len(molecules))]
@@ -138,6 +142,41 @@ class _ColumnReader:
             have = "1 molecule is" if len(repeats) == 1 else f"{len(repeats):,} molecules are"
             message = f"{have} there in another spelling. Row {row} has the molecule of row {earlier}."
             self._findings.warning("same-molecule", message, row=row, column=self._column.name)
+
+    def _warn_about_earlier(self, known: Array, counts: Array, molecules: Sequence[ReadMolecule]) -> None:
+        """Name the new molecules that an earlier upload has, spelt otherwise.
+
+        Their fingerprints are equal. The reverse need not hold, so RDKit reads those few of the earlier ones again.
+        """
+        alike = _alike(known, counts)
+        if not alike:
+            return
+        earlier = sorted({level for levels in alike.values() for level in levels})
+        spelt = [self._column.levels[level] for level in earlier]
+        canonical = dict(zip(earlier, (molecule.canonical for molecule in _run_child(spelt)[1]), strict=True))
+        repeats = [
+            (self._row(len(known) + place), level)
+            for place, levels in alike.items()
+            for level in [level for level in levels if canonical[level] == molecules[place].canonical][:1]
+        ]
+        if repeats:
+            row, level = min(repeats)
+            have = "1 molecule is" if len(repeats) == 1 else f"{len(repeats):,} molecules are"
+            message = f"{have} in the list already, in another spelling. That of row {row} is there as"
+            message = f"{message} {self._column.levels[level][:SHOWN_SMILES]}."
+            self._findings.warning("same-molecule", message, row=row, column=self._column.name)
+
+
+def _alike(known: Array, counts: Array) -> dict[int, list[int]]:
+    """Place of a new molecule → the earlier levels with the same fingerprint."""
+    places: dict[bytes, list[int]] = {}
+    for place, row in enumerate(counts):
+        places.setdefault(row.tobytes(), []).append(place)
+    alike: dict[int, list[int]] = {}
+    for level, row in enumerate(known):
+        for place in places.get(row.tobytes(), ()):
+            alike.setdefault(place, []).append(level)
+    return alike
 
 
 def _counts(molecules: Sequence[ReadMolecule], width: int) -> Array:

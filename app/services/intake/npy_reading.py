@@ -20,10 +20,11 @@ from app.domain.errors import InvalidCandidates
 from app.services.intake.cell_types import INEXACT_INTEGER, NOT_EXACT, NOT_FINITE, Flaw, encode_texts
 from app.services.intake.columns import EXPENSE_OUT_OF_RANGE, Declared, check_names, is_out_of_range
 from app.services.intake.findings import Findings, refuse
-from app.services.intake.keys import check_key_count, check_keys
+from app.services.intake.keys import check_key_count, check_keys, check_packed_keys
 from app.services.intake.limits import IntakeLimits, check_size
-from app.services.intake.table import CandidateTable
+from app.services.intake.table import CandidateTable, scratch_array
 from app.services.intake.warnings import warn_about_features
+from app.storage.packed_strings import PackedStrings
 
 _FIRST_ROW = 1
 _ROWS_PER_BLOCK = 1 << 14
@@ -51,7 +52,7 @@ def read_npy(
     """The candidates in a .npy file, one per row; the columns are called x1, x2, … unless `names` are given.
 
     If the file holds little-endian doubles in C order, `numbers` is a read-only memory map of it. The file must then
-    exist as long as the table does (on POSIX it may be unlinked).
+    exist as long as the table does (on POSIX it may be unlinked). Other long lists are converted into another file.
     """
     declared, limits, findings = declared or Declared(), limits or IntakeLimits(), Findings()
     header = _read_header(path)
@@ -146,11 +147,16 @@ def _columns(
     return columns
 
 
-def _checked_keys(keys: Sequence[str] | None, rows: int, limits: IntakeLimits, findings: Findings) -> list[str] | None:
+def _checked_keys(
+    keys: Sequence[str] | None, rows: int, limits: IntakeLimits, findings: Findings
+) -> Sequence[str] | None:
     if keys is None:
         return None
     check_key_count(keys, rows, findings)
-    return check_keys(encode_texts(keys), None, _FIRST_ROW, limits, findings)
+    if not isinstance(keys, PackedStrings):
+        return check_keys(encode_texts(keys), None, _FIRST_ROW, limits, findings)
+    check_packed_keys(keys, _FIRST_ROW, limits, findings)
+    return keys
 
 
 def _map_cells(path: Path, header: _Header) -> Array:
@@ -209,7 +215,7 @@ def _feature_numbers(cells: Array, columns: Sequence[Column]) -> FloatArray:
     positions = [position for position, column in enumerate(columns) if column.role == "feature"]
     if len(positions) == len(columns) and cells.dtype == np.dtype("<f8") and cells.flags.c_contiguous:
         return cells
-    numbers = np.empty((len(cells), len(positions)), dtype="<f8")
+    numbers = scratch_array(len(cells), len(positions), "<f8")
     for rows, block in _blocks(cells):
         numbers[rows] = block[:, positions]
     return numbers

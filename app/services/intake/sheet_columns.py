@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 
 from app.domain.candidates import Column
@@ -18,6 +19,9 @@ _WITH_UNIT = re.compile(r"(.*?)\s*[(\[]\s*(.*?)\s*[)\]]")
 
 VALUE, STD = "#", "±"
 """Before the name of a quantity: the place of its values, and of their standard errors."""
+ALMOST = "?"
+"""Before the name of a column that is almost one of ours: to leave it out could lose results."""
+_SIMILAR = 0.8
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class SheetShape:
 
     def places(self, header: Sequence[str]) -> list[str | None]:
         """What each column holds: a reserved name, `=` and the name of a column of the study, `#` or `±` and the name
-        of a quantity; None for anything else."""
+        of a quantity, `?` and the header if it is almost one of those; None for anything else."""
         if len(header) > MOST_SHEET_COLUMNS:
             message = (
                 f"The header has more than {MOST_SHEET_COLUMNS:,} columns. Delete those that the study does not have."
@@ -59,8 +63,28 @@ class SheetShape:
             raise Invalid([Finding("header", message, row=1)])
         return places
 
+    def misspelt(self, place: str) -> Finding:
+        """What to do about a column that is almost one of ours."""
+        name = place.removeprefix(ALMOST)
+        [meant] = self._similar(name)
+        message = (
+            f"The column `{name}` would not be read. Did you mean `{meant}`? Rename it; if it is something else, give"
+            " it another name or delete it."
+        )
+        return Finding("header", message, row=1, column=name)
+
+    def _similar(self, name: str) -> list[str]:
+        """The column of ours that this name resembles most, if any does."""
+        with_unit = _WITH_UNIT.fullmatch(name)
+        plain = (with_unit[1] if with_unit else name).casefold()
+        ours = {column.casefold(): column for column in sorted(SHEET_COLUMNS)}
+        for quantity in self.quantities:
+            titles = {quantity.name, *(("value",) if len(self.quantities) == 1 else ())}
+            ours |= {title.casefold(): title for title in titles}
+        return [ours[close] for close in get_close_matches(plain, ours, 1, _SIMILAR)]
+
     def _title(self, place: str) -> str:
-        name = place.lstrip("=#±")
+        name = place.lstrip("=#±?")
         return "value" if place.startswith(VALUE) and len(self.quantities) == 1 else name
 
     def _wanted(self) -> str:
@@ -78,7 +102,8 @@ class SheetShape:
                 raise Invalid([Finding("map", message)])
 
     def _place(self, name: str) -> str | None:
-        return self._place_of_ours(self.renamed.get(name, name))
+        place = self._place_of_ours(self.renamed.get(name, name))
+        return ALMOST + name if place is None and self._similar(name) else place
 
     @cached_property
     def _own(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from app.domain.limits import MOST_SHEET_BYTES, MOST_SHEET_CELLS, MOST_SHEET_ROW
 from app.domain.observations import Failure, Measured, Report
 from app.services.intake.csv_writing import unescape_formula
 from app.services.intake.measured_values import DecimalSign, read_values
-from app.services.intake.sheet_columns import STD, VALUE, SheetShape
+from app.services.intake.sheet_columns import ALMOST, STD, VALUE, SheetShape
 
 _LINE = 200
 _LONGEST = {"measured_by": _LINE, "ref": _LINE, "failed": 2_000, "abandoned": 2_000, "note": 10_000}
@@ -86,7 +86,8 @@ def read_rows(lines: Iterable[Sequence[str]], shape: SheetShape, default: Decima
     header = [unescape_formula(name.strip()) for name in next(table, [])]
     places = shape.places(header)
     findings: list[Finding] = []
-    rows = _rows(table, places, findings)
+    rows, misspelt = _rows(table, places, findings)
+    findings += [shape.misspelt(place) for place in misspelt]
     outcomes = _outcomes(rows, shape, default, findings)
     reports = [_report(row, findings) for row in rows]
     if findings:
@@ -152,9 +153,11 @@ def _column(
     return values
 
 
-def _rows(lines: Iterable[Sequence[str]], places: Sequence[str | None], findings: list[Finding]) -> list[SheetRow]:
-    """The rows that report something, in order."""
-    rows = []
+def _rows(
+    lines: Iterable[Sequence[str]], places: Sequence[str | None], findings: list[Finding]
+) -> tuple[list[SheetRow], list[str]]:
+    """The rows that report something, in order; and the columns that are almost ours and not empty."""
+    rows, misspelt = [], set()
     for number, cells in enumerate(lines, start=2):
         if len(cells) not in (0, len(places)):
             message = (
@@ -168,10 +171,11 @@ def _rows(lines: Iterable[Sequence[str]], places: Sequence[str | None], findings
             for place, cell in zip(places, cells, strict=False)
             if place is not None and cell.strip()
         }
+        misspelt |= {place for place in filled if place.startswith(ALMOST)}
         if {"failed", "abandoned"} & filled.keys() or any(place.startswith(VALUE) for place in filled):
             conditions = {place[1:]: cell for place, cell in filled.items() if place.startswith("=")}
             rows.append(SheetRow(number, filled, conditions))
-    return rows
+    return rows, sorted(misspelt)
 
 
 def _report(row: SheetRow, findings: list[Finding]) -> Report | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
+from tempfile import TemporaryFile
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from app.services.intake.findings import Findings
 from app.services.intake.keys import check_keys
 from app.services.intake.limits import IntakeLimits, check_size
 from app.services.intake.warnings import warn_about_features
+
+LARGE = 2**26  # bytes of an array that is put together on the disk
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +84,18 @@ def _row_count(column: RawColumn | TypedColumn) -> int:
 
 
 def _stack(columns: Sequence[Array], rows: int, dtype: str) -> Array:
-    matrix = np.empty((rows, len(columns)), dtype=dtype)
+    matrix = scratch_array(rows, len(columns), dtype)
     for position, column in enumerate(columns):
         matrix[:, position] = column
     return matrix
+
+
+def scratch_array(rows: int, columns: int, dtype: str) -> Array:
+    """An array to be filled: in memory if it is small, else in a temporary file that nobody else can see."""
+    if rows * columns * np.dtype(dtype).itemsize < LARGE:
+        return np.empty((rows, columns), dtype=dtype)
+    with TemporaryFile(prefix="nextbatch-") as file:
+        return np.asarray(np.memmap(file, dtype, "w+", shape=(rows, columns)))
 
 
 def _attribute(typed: TypedColumn) -> list[CellValue]:

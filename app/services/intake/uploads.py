@@ -10,6 +10,7 @@ from app.services.intake import json_text
 from app.services.intake.arrow_reading import read_arrow, read_parquet
 from app.services.intake.columns import Declared
 from app.services.intake.csv_reading import read_csv
+from app.services.intake.descriptors import join_descriptors
 from app.services.intake.findings import refuse
 from app.services.intake.json_reading import read_json_rows
 from app.services.intake.keys import keys_from_lines
@@ -18,7 +19,7 @@ from app.services.intake.npy_reading import read_npy
 from app.services.intake.space.reading import read_space
 from app.services.intake.table import CandidateTable, fit_to_columns
 from app.services.intake.xlsx import XLSX, xlsx_as_csv
-from app.services.memory import PER_SPREADSHEET_BYTE, PER_TABLE_BYTE
+from app.services.memory import PER_MAPPED_BYTE, PER_SPREADSHEET_BYTE, PER_TABLE_BYTE
 
 SPACE_MEMORY = 384 * 2**20  # whatever a space describes: how many points it has is known only once they are made
 _COMPRESSED = (XLSX, "application/vnd.apache.parquet")
@@ -45,6 +46,8 @@ class Upload:
         size = sum(path.stat().st_size for path in files)
         if self.media_type == "application/json":
             return max(PER_TABLE_BYTE * size, SPACE_MEMORY if b'"parameters"' in self.path.read_bytes() else 0)
+        if self.media_type == "application/x-npy":
+            return PER_MAPPED_BYTE * self.path.stat().st_size + PER_TABLE_BYTE * (size - self.path.stat().st_size)
         return size * (PER_SPREADSHEET_BYTE if self.media_type in _COMPRESSED else PER_TABLE_BYTE)
 
 
@@ -67,7 +70,9 @@ def _xlsx(upload: Upload, declared: Declared, limits: IntakeLimits) -> Candidate
 
 
 def _json(upload: Upload, declared: Declared, limits: IntakeLimits) -> CandidateTable:
-    """`{"candidates": [{…}, …]}` lists the candidates, `{"parameters": {…}, …}` describes them."""
+    """`{"candidates": [{…}, …]}` lists the candidates, with `descriptors` of their levels or without; `{"parameters":
+    {…}, …}` describes them.
+    """
     body = json_text.loads(upload.path.read_bytes())
     if isinstance(body, dict) and "parameters" in body:
         if declared.expenses:
@@ -76,7 +81,11 @@ def _json(upload: Upload, declared: Declared, limits: IntakeLimits) -> Candidate
         return read_space(body, limits)
     if isinstance(body, dict) and body.keys() == {"candidates"}:
         return read_json_rows(body["candidates"], declared, limits)
-    raise refuse("members", 'Send {"candidates": […]} alone, or {"parameters": {…}} with its options.')
+    if isinstance(body, dict) and body.keys() == {"candidates", "descriptors"}:
+        return read_json_rows(join_descriptors(body["candidates"], body["descriptors"]), declared, limits)
+    raise refuse(
+        "members", 'Send {"candidates": […]}, with "descriptors" or without, or {"parameters": {…}} with its options.'
+    )
 
 
 def _npy(upload: Upload, declared: Declared, limits: IntakeLimits) -> CandidateTable:

@@ -30,6 +30,9 @@ _MOST_ROWS_WRITTEN = 1_048_576  # a spreadsheet has no more
 _MOST_CELLS = MOST_SHEET_CELLS
 _MOST_CELLS_WRITTEN = 5_000_000
 _MOST_FINDINGS = 100
+_LITERAL = re.compile(r'"[^"]*"|[\\_*].')
+"""What a number format shows as it is: quoted or escaped text, a space as wide as a character, a fill."""
+_BRACKETED = re.compile(r"\[([^\]]*)\]")
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _BROKEN = (zipfile.BadZipFile, zlib.error, ParseError, LookupError, ValueError, TypeError, AttributeError, OSError)
 
@@ -154,11 +157,27 @@ def _text(cell: Any) -> str:
     if isinstance(value, dt.datetime | dt.date | dt.time):
         return value.isoformat()
     if isinstance(value, int | float):
-        return _number_text(value, "%" in str(cell.number_format))
+        return _number_text(value, _is_percentage(value, str(cell.number_format)))
     return str(value)
 
 
-def _number_text(value: float, is_percentage: bool) -> str:
+def _is_percentage(value: float, number_format: str) -> bool | None:
+    """Whether the cell shows a hundred times its value; None if its format leaves that to conditions of its own.
+
+    A literal percent sign, as in `0.0" %"`, scales nothing.
+    """
+    bare = _LITERAL.sub("", number_format)
+    has_conditions = any(inside[:1] in ("<", ">", "=") for inside in _BRACKETED.findall(bare))
+    sections = ["%" in section for section in _BRACKETED.sub("", bare).split(";")[:3]]
+    if has_conditions:
+        return sections[0] if len(set(sections)) == 1 else None
+    position = 0 if value > 0 else 1 if value < 0 else 2
+    return sections[position] if position < len(sections) else sections[0]
+
+
+def _number_text(value: float, is_percentage: bool | None) -> str:
+    if is_percentage is None:
+        return f"{value!r} or {value!r} %"  # nobody can read this, so it is refused
     if is_percentage:
         return f"{(Decimal(repr(value)) * 100).normalize():f} %"
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else repr(value)

@@ -3,14 +3,17 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from sqlalchemy import Connection
 
 from app.arrays import FloatArray
-from app.domain.batches import AskRequest
+from app.domain.batches import AskRequest, DraftSuggestion
 from app.domain.candidates import Expense
 from app.domain.errors import Finding, Invalid, TermsUnmet
+from app.domain.studies import Study
 from app.modelling.allowances import Allowance
 from app.modelling.ledger_state import LedgerState
 from app.modelling.spending import spending_of
+from app.services.resources import Resources
 from app.storage.candidate_set import CandidateSet
 
 
@@ -27,10 +30,33 @@ def _allowances(candidates: CandidateSet, ledger: LedgerState, request: AskReque
     if ledger.configuration.budget is not None:
         if not candidates.has_expenses("cost"):
             raise TermsUnmet("The study has a budget, and its candidates have no costs. Upload the list with `cost`.")
-        costs = candidates.expenses("cost")
-        own = list(own_reservations(ledger, request))
-        left = spending_of(ledger, costs).left or 0.0
-        yield Allowance("study_budget", costs, left + float(costs[own].sum()))
+        yield _study_budget(candidates, ledger, own_reservations(ledger, request))
+
+
+def _study_budget(candidates: CandidateSet, ledger: LedgerState, released: Sequence[int]) -> Allowance:
+    """What is left of the study's budget, with what is committed to measurements that will not be made as planned."""
+    costs = candidates.expenses("cost")
+    left = spending_of(ledger, costs).left or 0.0
+    return Allowance("study_budget", costs, left + float(costs[list(released)].sum()))
+
+
+def still_pays(
+    connection: Connection,
+    resources: Resources,
+    study: Study,
+    chosen: Sequence[DraftSuggestion],
+    released: Sequence[int] = (),
+    request: AskRequest | None = None,
+) -> bool:
+    """Whether the study's budget pays for what was chosen: results that came meanwhile have spent some of it."""
+    ledger = resources.ledger_states.read(connection, study.id, study.seq)
+    if ledger.configuration.budget is None:
+        return True
+    own = () if request is None else own_reservations(ledger, request)
+    candidates = CandidateSet(connection, resources.arrays, study)
+    measured = [suggestion.candidate for suggestion in chosen for _ in range(suggestion.replicates)]
+    left = _study_budget(candidates, ledger, (*released, *own)).left(np.array(measured, dtype=np.int64))
+    return left >= 0
 
 
 def own_reservations(ledger: LedgerState, request: AskRequest) -> tuple[int, ...]:

@@ -16,9 +16,9 @@ from app.domain.batches import AskRequest, BatchSize, Composition, Inclusion
 from app.domain.candidates import Column
 from app.domain.errors import Finding, Invalid
 from app.domain.studies import Configuration, Study
-from app.modelling.composing import NO_TERMS, Grouping, Terms
 from app.modelling.drafting import default_size
 from app.modelling.ledger_state import LedgerState
+from app.modelling.terms import NO_TERMS, Grouping, Terms
 from app.services.filters import FilteredTable
 from app.services.resources import Resources
 from app.services.use_cases.ask_allowances import allowances_of, own_reservations, refuse_unaffordable
@@ -90,18 +90,37 @@ def size_of(configuration: Configuration, request: AskRequest) -> BatchSize:
         raise _refusal("sizes", message, "/include")
     least = max(request.min_size or wells or 1, min(configuration.min_batch, most), fixed)
     if least > most:
-        raise _refusal("sizes", f"`min_size` is larger than this study allows. Use at most {most}.", "/min_size")
+        raise _contradicting_sizes(configuration, request, least, most)
     return BatchSize(least, most)
 
 
+def _contradicting_sizes(configuration: Configuration, request: AskRequest, least: int, most: int) -> Invalid:
+    """Which two sizes contradict each other, and what would work."""
+    low, pointer = ("`min_size`", "/min_size") if request.min_size else ("`wells`", "/composition/wells")
+    high = "`max_size`" if request.max_size == most else f"the study's `max_batch` of {configuration.max_batch}"
+    if request.min_size and high != "`max_size`" and request.composition and request.composition.wells == most:
+        high = "`wells`"
+    return _refusal("sizes", f"{low} ({least}) is larger than {high}. Use at most {most}.", pointer)
+
+
 def terms_of(
-    connection: Connection, resources: Resources, study: Study, ledger: LedgerState, request: AskRequest
+    connection: Connection,
+    resources: Resources,
+    study: Study,
+    ledger: LedgerState,
+    request: AskRequest,
+    *,
+    is_issued: bool = False,
 ) -> Terms:
-    """The terms of a request on the candidates that the study had after `ledger`."""
+    """The terms of a request on the candidates that the study had after `ledger`.
+
+    Once its batch is issued, what it includes is paid for, and need not fit what is left.
+    """
     is_limited = not (request.budget is request.time is ledger.configuration.budget is None)
     reserved = np.array(sorted(ledger.reserved), dtype=np.int64) if ledger.reserved else None
     if request.confirm is not None:
-        terms = terms_of(connection, resources, study, ledger, replace(request, confirm=None))
+        plain = replace(request, confirm=None)
+        terms = terms_of(connection, resources, study, ledger, plain, is_issued=is_issued)
         return confirming(terms, request.confirm)
     if not (request.where or request.include or request.exclude or request.composition or is_limited):
         return NO_TERMS if reserved is None else Terms(reserved=reserved)
@@ -121,8 +140,9 @@ def terms_of(
         allowances=allowances_of(candidates, ledger, request) if is_limited else (),
     )
     if terms.where is not None and not terms.where.any():
-        raise _refusal("where", "No candidate meets these conditions. Widen them.", "/where")
-    _refuse_contradictions(terms)
+        raise _refusal("where", table.why_nothing_meets(request.where), "/where")
+    if not is_issued:
+        _refuse_contradictions(terms)
     return terms
 
 

@@ -46,5 +46,24 @@ def record_sign_in(connection: Connection, actor: Actor, *, remember: bool) -> N
     audit.append(connection, actor, AuditAction.SIGNED_IN, {"remember": remember})
 
 
+def record_table_export(connection: Connection, actor: Actor, name: str, table: str, file_format: str) -> None:
+    """Record that the candidates or the results of a study are about to leave the server as a file."""
+    study = studies.find(connection, actor, name)
+    audit.append(
+        connection, actor, AuditAction.TABLE_EXPORTED, {"study": study.name, "table": table, "format": file_format}
+    )
+
+
+def record_refused_sign_in(connection: Connection, actor: Actor, key_id: str | None, unrecorded: int) -> None:
+    """Record a sign-in with a wrong, expired or revoked key, and how many were refused before without an entry."""
+    details = {"key": key_id, "unrecorded": unrecorded}
+    audit.append(connection, actor, AuditAction.SIGN_IN_REFUSED, details)
+
+
+def record_copy(connection: Connection, actor: Actor, file: str) -> None:
+    """Record that the whole database is about to be copied."""
+    audit.append(connection, actor, AuditAction.DATABASE_COPIED, {"file": file})
+
+
 def record_read(connection: Connection, actor: Actor, method: str, path: str) -> None:
     audit.append(connection, actor, AuditAction.READ, {"method": method, "path": path})

@@ -37,6 +37,8 @@ class CandidateQuery:
     search: str = ""  # a part of the key
     posterior: bool = False  # with what the model says of each
     where: tuple[str, ...] = ()  # conditions of the filter language
+    keys: tuple[str, ...] = ()  # only these candidates; all if empty
+    omitted: tuple[str, ...] = ()  # columns that a table leaves out
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,19 @@ class CandidatePage:
 
 def read_one(connection: Connection, actor: Actor, resources: Resources, name: str, key: str) -> Candidate:
     return _find(connection, resources, studies.find(connection, actor, name), key)
+
+
+def read_smiles(
+    connection: Connection, actor: Actor, resources: Resources, name: str, key: str, column: str
+) -> str | None:
+    """The SMILES of a candidate in a column of molecules, by default in the first; None if the study has none."""
+    study = studies.find(connection, actor, name)
+    candidate = _find(connection, resources, study, key)
+    molecules = [known.name for known in study.columns if known.fingerprint is not None]
+    if column and column not in molecules:
+        choices = f"Choose one of: {', '.join(molecules)}." if molecules else "This study has none."
+        raise Invalid([Finding("no-molecules", f"This column does not hold molecules. {choices}")])
+    return str(candidate.features[column or molecules[0]]) if molecules else None
 
 
 def switch(
@@ -137,7 +152,8 @@ def read_page(
     candidates = CandidateSet(connection, resources.arrays, study)
     state = partial(resources.ledger_states.read, connection, study.id, study.seq)
     matching = _matching(candidates, study, query, predictions, state)
-    shown = matching[query.offset : query.offset + _rows_of_a_page(study, query.limit)]
+    end = query.offset + _rows_of_a_page(study, query.limit)
+    shown = _ordered(candidates, study, query.sort, matching, predictions, end)[query.offset :]
     predicted = None if predictions is None else [predictions.of(number) for number in shown.tolist()]
     return CandidatePage(len(matching), candidates.read(shown), predicted)
 
@@ -158,17 +174,20 @@ def table_rows(
 ) -> Iterator[Sequence[CellValue]]:
     """Every candidate that meets the filters as a row of cells, the header first, a few thousand at a time."""
     study = studies.find(connection, actor, name)
-    features = [column.name for column in study.columns if column.role == "feature"]
-    attributes = [column.name for column in study.columns if column.role == "attribute"]
+    shown = [column for column in study.columns if column.name not in query.omitted]
+    features = [column.name for column in shown if column.role == "feature"]
+    attributes = [column.name for column in shown if column.role == "attribute"]
     candidates = CandidateSet(connection, resources.arrays, study)
     state = partial(resources.ledger_states.read, connection, study.id, study.seq)
     matching = _matching(candidates, study, query, predictions, state)  # a refusal must come before the first row
+    matching = _ordered(candidates, study, query.sort, matching, predictions)
     predicted = {} if predictions is None else predictions.columns()
     yield ["key", *features, *attributes, "available", "reason", *predicted]
     for start in range(0, len(matching), ROWS_AT_ONCE):
         check_deadline()
         for candidate in candidates.read(matching[start : start + ROWS_AT_ONCE]):
-            cells = [*candidate.features.values(), *candidate.attributes.values()]
+            cells = [candidate.features[name] for name in features]
+            cells += [candidate.attributes[name] for name in attributes]
             numbers = [array[candidate.number].item() for array in predicted.values()]
             yield [candidate.key, *cells, candidate.available, candidate.reason, *numbers]
 
@@ -193,7 +212,7 @@ def _matching(
     predictions: Predictions | None,
     ledger_state: Callable[[], LedgerState],
 ) -> Array:
-    """The numbers of the candidates that meet the filters, in the requested order."""
+    """The numbers of the candidates that meet the filters, in the order of the list."""
     meets = np.ones(len(candidates), dtype=bool)
     if predictions is not None:
         meets[len(predictions) :] = False  # added since the model was read: the next page has them
@@ -203,29 +222,61 @@ def _matching(
         meets &= ~off if query.available else off
     predicted = {} if predictions is None else predictions.columns()
     meets &= FilteredTable(candidates, study.columns, ledger_state, predicted).meeting(query.where)
-    numbers = np.flatnonzero(meets)
+    if query.keys:
+        named = np.zeros(len(candidates), dtype=bool)
+        named[list(candidates.find_all(query.keys).values())] = True
+        meets &= named
     if query.search:
-        text = query.search.casefold()
-        numbers = numbers[[text in key.casefold() for key in candidates.keys(numbers)]]
-    return numbers[_order(candidates, study, query.sort, numbers, predictions)] if query.sort else numbers
+        meets &= candidates.with_key_part(query.search)
+    return np.flatnonzero(meets)
 
 
-def _order(candidates: CandidateSet, study: Study, sort: str, numbers: Array, predictions: Predictions | None) -> Array:
-    """Rising or falling; equal candidates stay in the order of the list, missing values come last."""
+def _ordered(
+    candidates: CandidateSet,
+    study: Study,
+    sort: str,
+    numbers: Array,
+    predictions: Predictions | None,
+    most: int | None = None,
+) -> Array:
+    """The first `most` of the numbers, or all, in the requested order; without one, in that of the list."""
+    if not sort:
+        return numbers[:most]
     name, falling = sort.removeprefix("-"), sort.startswith("-")
     predicted = {} if predictions is None else predictions.columns()
-    if name in predicted:
-        column_of_model = predicted[name][numbers]
-        return np.argsort(-column_of_model if falling else column_of_model, kind="stable")
-    column = _column(study, name, "sort")
-    if column.kind == "text":
-        values = candidates.values(column, numbers)
-        distinct = sorted({str(text) for text in values if text is not None})
-        rank = {text: float(position) for position, text in enumerate(distinct)}
-        ranks = np.array([np.nan if text is None else rank[str(text)] for text in values])
-    else:
-        ranks = candidates.column(column)[numbers]
-    return np.argsort(-ranks if falling else ranks, kind="stable")
+    ranks = predicted[name][numbers] if name in predicted else _ranks(candidates, _column(study, name, "sort"), numbers)
+    return numbers[first_in_order(-ranks if falling else ranks, most)]
+
+
+def _ranks(candidates: CandidateSet, column: Column, numbers: Array) -> Array:
+    """(numbers,) what sorts the candidates by a column: its numbers, or the places of its texts in the alphabet."""
+    if column.kind != "text":
+        cells = candidates.column(column)
+        return cells if len(numbers) == len(cells) else cells[numbers]
+    if column.role == "feature":
+        places = np.empty(len(column.levels))
+        places[sorted(range(len(column.levels)), key=column.levels.__getitem__)] = np.arange(len(column.levels))
+        return places[candidates.column(column)[numbers]]
+    values = candidates.values(column, numbers)
+    distinct = sorted({str(text) for text in values if text is not None})
+    rank = {text: float(position) for position, text in enumerate(distinct)}
+    return np.array([np.nan if text is None else rank[str(text)] for text in values])
+
+
+def first_in_order(ranks: Array, most: int | None = None) -> Array:
+    """The positions of the `most` lowest ranks, or of all, in rising order; equal ones stay in order, NaN comes last.
+
+    A page of a long list sorts only what it shows.
+    """
+    if most is None or most >= len(ranks):
+        return np.argsort(ranks, kind="stable")
+    last = np.partition(ranks, most)[most]
+    if np.isnan(last):
+        return np.argsort(ranks, kind="stable")[:most]
+    below = np.flatnonzero(ranks < last)
+    level = np.flatnonzero(ranks == last)[: most - len(below)]
+    chosen = np.concatenate((below, level))
+    return chosen[np.argsort(ranks[chosen], kind="stable")]
 
 
 def _column(study: Study, name: str, parameter: str) -> Column:

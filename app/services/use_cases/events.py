@@ -24,14 +24,17 @@ from app.domain.events import (
     ObservationCorrected,
     ObservationRetracted,
     ObservationsReported,
+    ObservationsReportedAgain,
     ReservationsReleased,
     ResultsBorrowed,
     StudyChanged,
     StudyCreated,
     StudyDeleted,
+    StudyErased,
     StudyEvent,
     StudyForked,
     StudyImported,
+    StudyRestored,
     SuggestionSwapped,
 )
 from app.domain.ledger import LedgerEntry
@@ -112,6 +115,10 @@ def _sentence(event: StudyEvent) -> str:  # noqa: PLR0911, PLR0912  (one per eve
             return f"Results of {names} count as hints." if names else "No results of other studies count any more."
         case StudyChanged():
             return f"Settings changed; the study is {event.state}."
+        case StudyRestored():
+            return f"Study restored; it is {event.state}."
+        case StudyErased():
+            return "Study erased."
         case StudyDeleted():
             return "Study deleted."
         case AccessGranted():
@@ -130,13 +137,14 @@ def _sentence(event: StudyEvent) -> str:  # noqa: PLR0911, PLR0912  (one per eve
         case ReservationsReleased():
             return f"Reservation released: {_names([reference.key for reference in event.candidates])}."
         case BatchIssued():
-            size = _count(len(event.suggestions), "suggestion")
-            return f"Batch {event.number} issued to {event.request.worker}: {size}."
+            return f"Batch {event.number} issued to {event.request.worker}: {_size(event)}."
         case SuggestionSwapped():
             new = SuggestionId(event.suggestion.batch, event.rank)
             return f"{event.suggestion} ({event.key}) replaced by {new}."
         case ObservationsReported():
             return f"{_count(len(event.observations), 'result')} reported."
+        case ObservationsReportedAgain():
+            return f"{_count(len(event.observations), 'retracted result')} reported again."
         case ObservationCorrected():
             return f"Observation {event.observation} corrected."
         case ObservationRetracted():
@@ -148,6 +156,13 @@ def _sentence(event: StudyEvent) -> str:  # noqa: PLR0911, PLR0912  (one per eve
             return f"Measurement abandoned: {_names([abandoned.key for abandoned in event.abandoned])}."
         case _:
             assert_never(event)
+
+
+def _size(batch: BatchIssued) -> str:
+    """As every view counts a batch: its measurements, and of how many candidates if some are repeated."""
+    size = sum(suggestion.replicates for suggestion in batch.suggestions)
+    candidates = f" of {_count(len(batch.suggestions), 'candidate')}" if size > len(batch.suggestions) else ""
+    return f"{_count(size, 'measurement')}{candidates}"
 
 
 def _count(number: int, noun: str) -> str:

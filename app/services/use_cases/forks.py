@@ -10,7 +10,14 @@ from sqlalchemy import Connection
 
 from app.domain.access import Actor, Role
 from app.domain.errors import Finding, Invalid, StudyExists
-from app.domain.events import AccessGranted, ForkStarted, ObservationCorrected, ObservationsReported, StudyForked
+from app.domain.events import (
+    AccessGranted,
+    ForkStarted,
+    ObservationCorrected,
+    ObservationsReported,
+    ObservationsReportedAgain,
+    StudyForked,
+)
 from app.domain.ledger import LedgerEntry, first_configuration
 from app.domain.studies import Configuration, Study
 from app.modelling.engine_settings import check_configuration
@@ -29,7 +36,11 @@ def fork(
     settings: Callable[[Configuration], Configuration],
     reason: str | None,
 ) -> tuple[Study, bool]:
-    """The fork, and whether it is new. The same request again returns it, while nothing else has happened to it."""
+    """The fork, and whether it is new. The same request again returns it, whatever has happened to it since.
+
+    Without `at` the fork begins as the study is now. So a request without it is the same as an earlier one only while
+    nothing but forking has happened to the study that is forked.
+    """
     study = studies.lock(connection, actor, name)
     if at is not None and at > study.seq:
         raise Invalid([Finding("at", f"The ledger of {name} ends with event {study.seq}.", pointer="/at")])
@@ -38,7 +49,7 @@ def fork(
     started = ForkStarted(study.name, entries[-1].hash, configuration)
     copy = rows.create(connection, new_name, first_configuration(entries), entries[0].recorded_at)
     if copy is None:
-        return _existing(connection, actor, new_name, started, at), False
+        return _existing(connection, actor, new_name, started, _same_beginnings(entries, at)), False
     for entry in entries:
         copy = ledger.add(connection, copy, entry, entry.event())
     copy = ledger.append(connection, copy, actor, started, reason)
@@ -54,7 +65,7 @@ def _configuration(entries: list[LedgerEntry], settings: Callable[[Configuration
     for entry in entries:
         event = entry.event()
         before = getattr(event, "configuration", before)
-        if isinstance(event, ObservationsReported):
+        if isinstance(event, ObservationsReported | ObservationsReportedAgain):
             measured.update(name for reported in event.observations for name in reported.values)
         elif isinstance(event, ObservationCorrected):
             measured.update(event.values)
@@ -74,16 +85,26 @@ def _not_measured(measured: set[str]) -> str:
     return f"No result that the fork takes over has a value of this. They have {', '.join(sorted(measured))}."
 
 
-def _existing(connection: Connection, actor: Actor, name: str, started: ForkStarted, at: int | None) -> Study:
+def _same_beginnings(entries: list[LedgerEntry], at: int | None) -> set[str]:
+    """The hashes of the events that a fork of these entries may have begun after."""
+    last = len(entries) - 1
+    heads = {entries[last].hash}
+    while at is None and entries[last].type == StudyForked.type:
+        last -= 1
+        heads.add(entries[last].hash)
+    return heads
+
+
+def _existing(connection: Connection, actor: Actor, name: str, started: ForkStarted, heads: set[str]) -> Study:
     """The study that an earlier request of the same kind has made."""
     study = studies.find(connection, actor, name)
     source = study.fork_of
-    if source is None or (at is not None and source.seq != at + 1):
+    if source is None:
         raise StudyExists
     [entry] = ledger.read(connection, study.id, source.seq - 1, until=source.seq)
     made = entry.event()
     wanted = (started.study, started.configuration)
-    if not isinstance(made, ForkStarted) or (made.study, made.configuration) != wanted:
+    if not isinstance(made, ForkStarted) or (made.study, made.configuration) != wanted or made.head not in heads:
         raise StudyExists
     return study
 
@@ -100,6 +121,6 @@ def broken_links(connection: Connection, study: Study) -> Iterator[Difference]:
             other, seq, expected = event.fork, event.at + 1, event.head
         else:
             continue
-        other_id = rows.id_of(connection, other)
-        if other_id is not None and ledger.hash_of(connection, other_id, seq) != expected:
+        hashes = {ledger.hash_of(connection, other_id, seq) for other_id in rows.ids_of(connection, other)}
+        if hashes and expected not in hashes:
             yield Difference("events", f"seq {seq} of study {other}, which event {entry.seq} names", "altered")

@@ -2,12 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlalchemy import Connection
 
 from app.domain.access import Actor, Scope
 from app.domain.errors import CandidateNotFound, Denied, Finding, Invalid, ObservationNotFound, PreconditionFailed
-from app.domain.events import ObservationCorrected, ObservationRetracted, ObservationsReported
+from app.domain.events import (
+    ObservationCorrected,
+    ObservationRetracted,
+    ObservationsReported,
+    ObservationsReportedAgain,
+)
 from app.domain.observations import Measured, Observation, ObservationKind, Outcome
 from app.domain.quantities import outside_limits, resolve
 from app.domain.studies import Study
@@ -129,27 +135,43 @@ def retract(
 def retract_upload(connection: Connection, actor: Actor, name: str, upload: int, reason: str) -> UploadRetraction:
     """Retract everything that one report recorded and that still counts, all or nothing."""
     study = studies.lock(connection, actor, name)
-    numbers = [number for event in _reports_of(connection, study, upload) for number in event]
-    if not numbers:
+    reported = [result for event in _reports_of(connection, study, upload) for result in event]
+    if not reported:
         raise ObservationNotFound("No report of this study has this upload number.")
     retracted = []
-    for number in numbers:
+    for number, seq in reported:
         versions = rows.versions(connection, study, number)
-        _must_be_allowed(actor, study, versions[0])
-        if versions[-1].kind is ObservationKind.RECORDED:
-            event = ObservationRetracted(number, versions[-1].version + 1)
+        report = last_report(connection, study, versions)
+        if report.seq == seq:
+            _must_be_own(actor, study, report)
+        if report.seq == seq and versions[-1].kind is ObservationKind.RECORDED:
+            event = ObservationRetracted(number, versions[-1].version + 1, upload)
             study = ledger.append(connection, study, actor, event, reason)
             retracted.append(number)
     return UploadRetraction(upload, tuple(retracted), batches.based_on(connection, study, upload))
 
 
-def _reports_of(connection: Connection, study: Study, upload: int) -> Iterator[list[int]]:
-    """The numbers of the observations in each event of an upload; its events follow one another."""
+def _reports_of(connection: Connection, study: Study, upload: int) -> Iterator[list[tuple[int, int]]]:
+    """The observations in each event of an upload, each with the event; its events follow one another."""
     for entry in ledger.read(connection, study.id, after=upload - 1):
         event = entry.event()
-        if not isinstance(event, ObservationsReported) or event.upload != upload:
+        if not isinstance(event, ObservationsReported | ObservationsReportedAgain) or event.upload != upload:
             return
-        yield [reported.observation for reported in event.observations]
+        yield [(reported.observation, entry.seq) for reported in event.observations]
+
+
+def last_report(connection: Connection, study: Study, versions: Sequence[Observation]) -> Observation:
+    """The version that was reported last: the first one, or one reported again after a retraction."""
+    after_retractions = [new for old, new in pairwise(versions) if old.kind is ObservationKind.RETRACTED]
+    for version in reversed(after_retractions):
+        if isinstance(ledger.event_at(connection, study.id, version.seq), ObservationsReportedAgain):
+            return version
+    return versions[0]
+
+
+def must_be_allowed(connection: Connection, actor: Actor, study: Study, number: int) -> None:
+    """Refuse a change of a result that another key reported, unless the role allows it."""
+    _must_be_own(actor, study, last_report(connection, study, rows.versions(connection, study, number)))
 
 
 def with_keys(
@@ -181,7 +203,7 @@ def _checked(study: Study, correction: Correction) -> Outcome:
     return values
 
 
-def _must_be_allowed(actor: Actor, study: Study, reported: Observation) -> None:
+def _must_be_own(actor: Actor, study: Study, reported: Observation) -> None:
     """An imported result is nobody's own: the key ids in it are those of another server."""
     own = reported.actor == actor.key.id and study.origin_of(reported.seq) is None
     if not actor.key.may(Scope.CORRECT) and not own:
@@ -197,7 +219,7 @@ def _current(
     if not versions:
         raise ObservationNotFound
     current = versions[-1]
-    _must_be_allowed(actor, study, versions[0])
+    _must_be_own(actor, study, last_report(connection, study, versions))
     if version is not None and version != current.version:
         raise PreconditionFailed(current=current.version)
     return study, current

@@ -1,6 +1,6 @@
 """Report what was measured: one transaction that checks, appends events and updates the tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -14,19 +14,22 @@ from app.domain.events import (
     MeasurementsFailed,
     ObservationCorrected,
     ObservationsReported,
-    ReportedObservation,
+    ObservationsReportedAgain,
     StudyEvent,
 )
-from app.domain.observations import Report
+from app.domain.observations import Report, ReportedObservation
 from app.services.resources import Resources
 from app.services.use_cases import studies
+from app.services.use_cases.observations import must_be_allowed
 from app.services.use_cases.plausibility import IMPLAUSIBLE
-from app.services.use_cases.report_matching import Match, ReportMatcher
+from app.services.use_cases.repeats import Match
+from app.services.use_cases.report_matching import ReportMatcher
 from app.storage import ledger
 
 OBSERVATIONS_PER_EVENT = 1_000
 LATER = "reported later"
 """Why an observation has a new version when some of its quantities come after the others."""
+AGAIN = "reported again after it was retracted"
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class ReportOptions:
     all_new: bool = False  # equal values are new measurements
     refuse_implausible: bool = False
     outside_limits: bool = False  # values outside the limits of their quantity were confirmed
+    corrects: bool = False  # other values of results that are stored correct them
+    reason: str | None = None  # of the corrections
 
 
 def report(
@@ -58,15 +63,26 @@ def report(
 ) -> ReportReceipt:
     """Store reports, all or none. A result is never too late: only a deleted study refuses it."""
     study = studies.lock(connection, actor, name)
-    matcher = ReportMatcher(connection, resources, study, reports, digest=options.digest, all_new=options.all_new)
+    matcher = ReportMatcher(
+        connection,
+        resources,
+        study,
+        reports,
+        digest=options.digest,
+        all_new=options.all_new,
+        corrects=options.corrects,
+    )
     matches = tuple(match for report in reports for match in matcher.match(report))
     matcher.refuse_if_any_is_wrong(outside_limits=options.outside_limits)
     if options.refuse_implausible:
         _refuse_implausible(matcher.warnings)
+    for match in matches:
+        if match.status == "corrected" and match.observation is not None:
+            must_be_allowed(connection, actor, study, match.observation)
     upload = study.seq + 1 if any(match.status == "recorded" for match in matches) else None
-    for event in _events(matches, upload, options.digest):
-        reason = LATER if isinstance(event, ObservationCorrected) else None
+    for event, reason in _events(matches, upload, options):
         study = ledger.append(connection, study, actor, event, reason)
+    matcher.remember(resources, study, matches)
     return ReportReceipt(matches, matcher.warnings, upload)
 
 
@@ -86,24 +102,31 @@ def _refuse_implausible(warnings: Sequence[Finding]) -> None:
         raise Invalid(implausible, detail)
 
 
-def _events(matches: Sequence[Match], upload: int | None, digest: str | None) -> list[StudyEvent]:
-    recorded = [_observation(match) for match in matches if match.status == "recorded"]
-    events: list[StudyEvent] = [
-        ObservationsReported(tuple(recorded[start : start + OBSERVATIONS_PER_EVENT]), upload, digest)
-        for start in range(0, len(recorded), OBSERVATIONS_PER_EVENT)
-    ]
-    events += [
-        ObservationCorrected(match.observation, match.version, match.values)
-        for match in matches
-        if match.status == "completed" and match.observation is not None
-    ]
+def _events(
+    matches: Sequence[Match], upload: int | None, options: ReportOptions
+) -> Iterator[tuple[StudyEvent, str | None]]:
+    """The events, each with its reason. Those of the upload come first, because it is read from its first event on."""
+    recorded = [match for match in matches if match.status == "recorded"]
+    for observations in _in_parts(match for match in recorded if match.version == 1):
+        yield ObservationsReported(observations, upload, options.digest), None
+    for observations in _in_parts(match for match in recorded if match.version > 1):
+        yield ObservationsReportedAgain(observations, upload, options.digest), options.reason or AGAIN
+    for match in matches:
+        if match.status in ("completed", "corrected") and match.observation is not None:
+            reason = LATER if match.status == "completed" else options.reason
+            yield ObservationCorrected(match.observation, match.version, match.values), reason
     failures = tuple(_failure(match) for match in matches if match.status == "failed")
     abandoned = tuple(_abandoned(match) for match in matches if match.status == "abandoned")
     if failures:
-        events.append(MeasurementsFailed(failures))
+        yield MeasurementsFailed(failures), None
     if abandoned:
-        events.append(MeasurementsAbandoned(abandoned))
-    return events
+        yield MeasurementsAbandoned(abandoned), None
+
+
+def _in_parts(matches: Iterable[Match]) -> Iterator[tuple[ReportedObservation, ...]]:
+    reported = [_observation(match) for match in matches]
+    for start in range(0, len(reported), OBSERVATIONS_PER_EVENT):
+        yield tuple(reported[start : start + OBSERVATIONS_PER_EVENT])
 
 
 def _observation(match: Match) -> ReportedObservation:

@@ -16,7 +16,8 @@ def finding_at(report: Report, code: str, message: str, column: str | None = Non
 
 def other_key(report: Report, suggestion: Suggestion, own_key: str, *, is_known: bool) -> Finding:
     """The row's key is not that of its suggestion. An unknown key is not repeated."""
-    key = f"the row has the key {report.candidate}" if is_known else "the study has no candidate with the row's key"
+    where = f"row {report.row}" if report.row else "the report"
+    key = f"{where} has the key {report.candidate}" if is_known else f"the key in {where} is none of the study's"
     message = f"{suggestion.id} is {own_key}, but {key}. {_REMEDY}"
     return finding_at(report, "other-candidate", message, "key")
 

@@ -9,50 +9,29 @@ row is refused: a column that was sorted alone must not move results to other ca
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Literal
 
 from sqlalchemy import Connection
 
-from app.domain.batches import Suggestion, SuggestionId, SuggestionState
+from app.domain.batches import Suggestion, SuggestionId
 from app.domain.candidates import Candidate
 from app.domain.errors import AlreadyObserved, Finding, Invalid
 from app.domain.observations import Outcome, Report
-from app.domain.quantities import adds_to, agrees, outside_limits, resolve
+from app.domain.quantities import agrees, outside_limits, resolve
 from app.domain.studies import Study
 from app.services.resources import Resources
 from app.services.use_cases.plausibility import Plausibility
+from app.services.use_cases.repeats import Match, MatchStatus, RepeatedReports
 from app.services.use_cases.report_contradictions import finding_at, other_conditions, other_key
 from app.services.use_cases.stored_results import Earlier, Sameness, StoredResults
 from app.storage import batches, ledger, observations
 from app.storage.candidate_set import CandidateSet, known_blocks
 
-MatchStatus = Literal["recorded", "completed", "duplicate", "failed", "abandoned"]
-LATEST = 50
-"""Results that a new value is compared with."""
 OUTSIDE_LIMITS = (
     "Nothing was stored: some values are outside the limits of their quantities. To store them all the same, send"
     " `outside_limits=accept`."
 )
-
-
-@dataclass(frozen=True)
-class Match:
-    """What becomes of one reported outcome, failure or abandonment.
-
-    An outcome that completes an observation, because some of its quantities came later, makes its next `version`.
-    """
-
-    report: Report
-    status: MatchStatus
-    candidate: int
-    key: str
-    observation: int | None = None
-    values: Outcome = field(default_factory=dict)
-    suggestion: SuggestionId | None = None
-    replicate: int | None = None
-    version: int = 1
 
 
 class ReportMatcher:
@@ -67,6 +46,7 @@ class ReportMatcher:
         *,
         digest: str | None = None,
         all_new: bool = False,
+        corrects: bool = False,
     ) -> None:
         self._connection = connection
         self._study = study
@@ -83,11 +63,11 @@ class ReportMatcher:
         refs = {report.ref for report in reports if report.ref is not None}
         stored = observations.with_refs(connection, study, refs)
         self._refs = {ref: self._results.of(observation) for ref, observation in stored.items()}
-        latest = observations.latest(connection, study, LATEST)
-        self._next_number = latest[0][0] + 1 if latest else 1
-        self._first_number = self._next_number
-        self._plausibility = Plausibility.by_quantity(study.configuration, [values for _, values in latest])
-        self._repeats: Counter[Sameness] = Counter()
+        self._before = resources.recent_results.of(connection, study)
+        self._next_number = self._before.next_number
+        self._repeats = RepeatedReports(connection, study, self._next_number, corrects=corrects)
+        self._plausibility = Plausibility.by_quantity(study.configuration, [v for _, v in self._before.latest])
+        self._equal_rows: Counter[Sameness] = Counter()
         self._loaded_batches: set[int] = set()
         self._suggestions: dict[SuggestionId, Suggestion] = {}
         self._filled: dict[SuggestionId, dict[int, Earlier]] = {}  # by replicate
@@ -128,6 +108,12 @@ class ReportMatcher:
         if self._outside_limits and not outside_limits:
             raise Invalid(self._outside_limits, OUTSIDE_LIMITS)
 
+    def remember(self, resources: Resources, study: Study, matches: Sequence[Match]) -> None:
+        """Keep, for the next report, the study as it is after these matches became events."""
+        if all(match.status == "recorded" and match.suggestion is None for match in matches):
+            new = [(match.observation, match.values) for match in matches if match.observation is not None]
+            resources.recent_results.add(self._before, study, new)
+
     @property
     def warnings(self) -> tuple[Finding, ...]:
         if not self._recognised:
@@ -144,7 +130,9 @@ class ReportMatcher:
         if report.suggestion is None and report.ref is None:
             earlier = self._recognise(report, suggestion, candidate, values)
             if earlier is None and self._has_several and not self._all_new:
-                earlier = self._results.lacking(candidate, values)
+                since = 0 if suggestion is None or self._is_sent_again else self._issued.get(suggestion.id.batch, 0)
+                earlier = self._results.completed_by(candidate, values, report.measured_at, since)
+                earlier = earlier or self._results.lacking(candidate, values)
         slot, replicate = None, None
         if suggestion is not None and earlier is None:
             slot, replicate = suggestion.id, self._replicate(report, suggestion, offset)
@@ -184,28 +172,26 @@ class ReportMatcher:
         self, report: Report, key: str, candidate: int, values: Outcome, earlier: Earlier
     ) -> Iterator[Match]:
         """The same values again are harmless, and more quantities complete the result. Any other needs a correction."""
-        number = earlier.observation
-        missing = None if earlier.retracted or earlier.candidate != candidate else adds_to(earlier.values, values)
-        if missing is not None:
-            match = Match(report, "duplicate", candidate, key, number, values, earlier.suggestion, earlier.replicate)
-            yield self._complete(match, earlier, missing) if missing else match
-            self._recognised += not missing
+        match = Match(
+            report,
+            "duplicate",
+            candidate,
+            key,
+            earlier.observation,
+            values,
+            earlier.suggestion,
+            earlier.replicate,
+        )
+        repeat = self._repeats.match(match, earlier)
+        if isinstance(repeat, Finding):
+            self._conflicts.append(repeat)
             return
-        subject = str(report.suggestion) if report.suggestion else key
-        state = "already has a result" if not earlier.retracted else "has a result that was retracted"
-        if number < self._first_number:
-            call = f"POST /v1/studies/{self._study.name}/observations/{number}/corrections with the value and a reason"
-            message = f"{subject} {state} (observation {number}). To change it: {call}."
+        if repeat.status == "duplicate":
+            self._recognised += 1
         else:
-            message = f"{subject} is reported twice in this request, with different values. Send one of them."
-        self._conflicts.append(finding_at(report, "already-observed", message))
-
-    def _complete(self, match: Match, earlier: Earlier, missing: Outcome) -> Match:
-        """Give a result the quantities that it lacks."""
-        self._judge(match.report, missing, None)
-        earlier.values = {**earlier.values, **missing}
-        earlier.version += 1
-        return replace(match, status="completed", values=missing, version=earlier.version)
+            suggestion = self._suggestions.get(earlier.suggestion) if earlier.suggestion else None
+            self._judge(report, repeat.values, suggestion if repeat.status == "recorded" else None)
+        yield repeat
 
     def _match_without_value(
         self, report: Report, suggestion: Suggestion | None, candidate: int, key: str
@@ -221,9 +207,9 @@ class ReportMatcher:
             yield Match(report, status, candidate, key, suggestion=suggestion.id)
 
     def _is_measured(self, suggestion: Suggestion) -> bool:
-        """Whether it has all its replicates, including those of this call."""
-        filled = self._filled[suggestion.id]
-        return suggestion.state is SuggestionState.OBSERVED or len(filled) >= suggestion.replicates
+        """Whether it has all its replicates, including those of this call; what was retracted does not count."""
+        filled = self._filled[suggestion.id].values()
+        return sum(not earlier.retracted for earlier in filled) >= suggestion.replicates
 
     def _suggestion(self, report: Report) -> Suggestion | None:
         if report.suggestion is None:
@@ -292,7 +278,7 @@ class ReportMatcher:
 
     def _recognise(self, report: Report, pending: Suggestion | None, candidate: int, values: Outcome) -> Earlier | None:
         """The stored result that this one repeats: n equal rows of a call repeat n equal stored results."""
-        if self._all_new:
+        if self._all_new or self._results.are_none:
             return None
         pairs = tuple(sorted((name, measured.value) for name, measured in values.items()))
         same = (candidate, pairs, report.measured_at)
@@ -302,8 +288,8 @@ class ReportMatcher:
             if (pending is None or observation.seq > self._issued.get(pending.id.batch, 0) or self._is_sent_again)
             and agrees(observation.values, values)
         ]
-        position = self._repeats[same]
-        self._repeats[same] += 1
+        position = self._equal_rows[same]
+        self._equal_rows[same] += 1
         return self._results.of(equal[position]) if position < len(equal) else None
 
     @cached_property
@@ -321,7 +307,7 @@ class ReportMatcher:
     def _pending(self) -> dict[int, list[Suggestion]]:
         """The pending suggestions of each candidate, oldest first."""
         by_candidate: dict[int, list[Suggestion]] = defaultdict(list)
-        pending = batches.suggestions_in(self._connection, self._study, SuggestionState.PENDING)
+        pending = self._before.pending
         self._load({suggestion.id.batch for suggestion in pending if suggestion.replicates > 1})
         for suggestion in pending:
             self._filled.setdefault(suggestion.id, {})  # with one replicate, pending means that it has no result

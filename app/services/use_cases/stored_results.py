@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from app.domain.batches import SuggestionId
 from app.domain.observations import Observation, ObservationKind, Outcome
+from app.domain.quantities import adds_to
 from app.domain.studies import Study
 from app.storage import observations
 
@@ -28,6 +29,7 @@ class Earlier:
     replicate: int | None
     retracted: bool = False
     version: int = 1
+    is_settled: bool = False  # by this call: it gave the values, so another one cannot give others
 
 
 class StoredResults:
@@ -59,6 +61,20 @@ class StoredResults:
         """The stored observations with this candidate, moment and first value, oldest first."""
         candidate, pairs, moment = same
         return self._by_value.get((candidate, pairs[:1], moment), [])
+
+    @property
+    def are_none(self) -> bool:
+        """Whether nothing is stored for the candidates, so that no report can repeat it."""
+        return not self._by_candidate
+
+    def completed_by(self, candidate: int, values: Outcome, moment: str | None, since: int) -> Earlier | None:
+        """The oldest result, stored by an event after `since`, that has some of these values and lacks the others."""
+        for observation in self._by_candidate.get(candidate, ()):
+            earlier = self.of(observation)
+            lacking = adds_to(earlier.values, values)
+            if lacking and len(lacking) < len(values) and observation.measured_at == moment and observation.seq > since:
+                return earlier
+        return None
 
     def lacking(self, candidate: int, values: Outcome) -> Earlier | None:
         """The oldest result of a candidate that lacks all of these quantities."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from sqlalchemy import Connection
 
@@ -14,13 +15,16 @@ from app.domain.errors import (
     StudyGone,
     StudyNotFound,
 )
-from app.domain.events import AccessGranted, AccessWithdrawn, StudyChanged, StudyCreated, StudyDeleted
+from app.domain.events import AccessGranted, AccessWithdrawn, StudyChanged, StudyCreated
 from app.domain.quantities import must_measure_the_same
 from app.domain.studies import Configuration, Study, StudyState
 from app.failpoints import reach
 from app.modelling.engine_settings import check_configuration
+from app.services.filters import FilteredTable
+from app.services.resources import Resources
 from app.storage import audit, keys, ledger, observations
 from app.storage import studies as rows
+from app.storage.candidate_set import CandidateSet
 
 ANY_VERSION = None
 
@@ -60,9 +64,15 @@ def list_studies(
     return rows.page(connection, granted_to, state, after, limit)
 
 
+def count_by_state(connection: Connection, _actor: Actor) -> dict[str, int]:
+    """How many studies there are in each state, for whoever runs the server."""
+    return rows.count_by_state(connection)
+
+
 def change(
     connection: Connection,
     actor: Actor,
+    resources: Resources,
     name: str,
     version: int | None,
     state: StudyState | None,
@@ -81,15 +91,8 @@ def change(
     if changed == study:
         return study
     _keep_measured(connection, study, changed.configuration)
+    _must_be_conditions(connection, resources, study, changed.configuration)
     return ledger.append(connection, study, actor, StudyChanged(changed.state, changed.configuration), reason)
-
-
-def delete(connection: Connection, actor: Actor, name: str, reason: str | None) -> Study:
-    """Stop showing the study. Its ledger stays, and its name stays taken."""
-    study = lock(connection, actor, name)
-    study.must_be_able_to_become(StudyState.DELETED)
-    audit.append(connection, actor, AuditAction.STUDY_REMOVED, {"study": name, "reason": reason})
-    return ledger.append(connection, study, actor, StudyDeleted(), reason)
 
 
 def grant(connection: Connection, actor: Actor, name: str, key_id: str) -> Study:
@@ -118,9 +121,24 @@ def _keep_measured(connection: Connection, study: Study, changed: Configuration)
         must_measure_the_same(study.configuration, changed)
 
 
+def _must_be_conditions(connection: Connection, resources: Resources, study: Study, changed: Configuration) -> None:
+    """Refuse conditions for all asks that the list cannot be asked about; without a list, its uploader decides."""
+    if changed.where == study.configuration.where or not study.columns:
+        return
+    candidates = CandidateSet(connection, resources.arrays, study)
+    state = partial(resources.ledger_states.read, connection, study.id, study.seq)
+    FilteredTable(candidates, study.columns, state).meeting(changed.where, "/where")
+
+
 def _visible(connection: Connection, actor: Actor, study: Study | None) -> Study:
     if study is None or not (actor.key.may(Scope.KEYS) or rows.is_granted(connection, actor.key.id, study)):
         raise StudyNotFound
     if study.state is StudyState.DELETED:
         raise StudyGone
+    return study
+
+
+def must_exist(study: Study | None) -> Study:
+    if study is None:
+        raise StudyNotFound
     return study

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from app.domain.access import Actor
 from app.domain.audit import AuditAction
 from app.domain.event_arrays import digests_of
+from app.domain.events import StudyErased
 from app.domain.ledger import first_break
 from app.domain.studies import Study
 from app.services.use_cases import forks, studies
@@ -46,7 +47,7 @@ def verify(connection: Connection, actor: Actor, name: str) -> Verification:
 def broken_at(connection: Connection, study: Study | LedgerRow) -> int | None:
     """The first event that is missing, altered or out of place."""
     earlier = ledger.names_before(connection, study.id)
-    broken = first_break(study.name, ledger.read(connection, study.id), earlier)
+    broken = first_break(study.ledger_name, ledger.read(connection, study.id), earlier)
     last = ledger.last_seq(connection, study.id)
     if broken is None and last != study.seq:  # events are missing at the end, or there is one too many
         broken = min(last, study.seq) + 1
@@ -61,7 +62,7 @@ def rebuild(connection: Connection, actor: Actor, name: str) -> tuple[Difference
     A broken ledger is refused: rows made from it would hide that something is missing.
     """
     study = study_rows.lock_ledger(connection, name)
-    if study is None:
+    if study is None or ledger.of_types(connection, study.id, (StudyErased.type,)):
         return ()
     broken = broken_at(connection, study)
     if broken is not None:

@@ -19,6 +19,7 @@ from app.fair_threads import Job
 from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
+from app.services.use_cases.ask_allowances import still_pays
 from app.services.use_cases.ask_terms import AskForm
 from app.services.use_cases.batches import BatchDetails, details
 from app.services.workflows.ask_basis import AskBasis, compute, read_basis_unless_open
@@ -111,6 +112,10 @@ def _issue(connection: Connection, actor: Actor, resources: Resources, name: str
         raise _Outdated
     others = study.reserved_by_others(computed.basis.request.worker)
     if any(suggestion.candidate in others for suggestion in chosen):
+        raise _Outdated
+    basis = computed.basis
+    has_budget = basis.configuration.budget is not None and study.seq > basis.prefix.seq
+    if has_budget and not still_pays(connection, resources, study, chosen, request=basis.request):
         raise _Outdated
     study = ledger.append(connection, study, actor, computed.event())
     return details(connection, resources, study, batches.find(connection, study, number), new=True)

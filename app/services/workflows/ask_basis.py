@@ -10,7 +10,7 @@ from app.domain.batches import AskRequest, BatchSize, Draft
 from app.domain.clock import now
 from app.domain.errors import CandidatesExhausted, StudyFinished
 from app.domain.studies import Configuration, Study
-from app.modelling.composing import Terms
+from app.modelling.terms import Terms
 from app.services.resources import Resources
 from app.services.use_cases import studies
 from app.services.use_cases.ask_terms import AskForm, confirming, requested, size_of, terms_of

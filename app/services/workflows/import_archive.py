@@ -16,17 +16,19 @@ from app.domain.audit import AuditAction
 from app.domain.errors import Finding, Invalid, Overloaded, StudyExists, UnreadableEvent, UnverifiedArchive
 from app.domain.events import AccessGranted, StudyImported
 from app.domain.studies import Study
-from app.services.archives.blocks import Impossible
-from app.services.archives.reading import Archive, read_archive
+from app.services.archives.reading import Archive, read_archive, read_manifest, read_signature
 from app.services.archives.story import check_story
+from app.services.archives.zip_reading import Impossible, memory_to_read, opened
 from app.services.intake.limits import IntakeLimits
 from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
+from app.settings import Settings
 from app.storage import audit, blobs, ledger
 from app.storage import studies as study_rows
 
 MOST_EXPANSION = 20  # an archive may unpack to this many times the largest body
+TEXT_SHARE = 4  # the texts of a block may take the largest body divided by this
 ATTEMPTS = 5
 VERIFIED = ("own", "trusted")
 
@@ -55,17 +57,28 @@ def import_archive(
         return stored_answer
     settings = resources.settings
     try:
-        trusted = frozenset(settings.trusted_servers)
-        archive = read_archive(path, settings.max_body_bytes * MOST_EXPANSION, resources.signer, trusted)
-        if archive.signature not in VERIFIED and not accept_unverified:
-            raise UnverifiedArchive
-        limits = IntakeLimits(rows=settings.max_candidates, columns=settings.max_columns, cells=settings.max_cells)
-        check_story(archive.entries, archive.arrays, limits)
-        return _store(resources, tx, archive, name or archive.manifest.study, answer)
+        with opened(path, settings.max_body_bytes * MOST_EXPANSION) as file:
+            manifest = read_manifest(file)
+            signature = read_signature(file, manifest, resources.signer, frozenset(settings.trusted_servers))
+            if signature not in VERIFIED and not accept_unverified:
+                raise UnverifiedArchive
+            with resources.memory.reserve(memory_to_read(file)):
+                archive = read_archive(file, manifest, signature)
+                check_story(archive.entries, archive.arrays, _limits(settings))
+                return _store(resources, tx, archive, name or manifest.study, answer)
     except Impossible as error:
         raise _not_an_archive(str(error)) from error
     except _BROKEN as error:
         raise _not_an_archive("The file is not an archive of a study.") from error
+
+
+def _limits(settings: Settings) -> IntakeLimits:
+    return IntakeLimits(
+        rows=settings.max_candidates,
+        columns=settings.max_columns,
+        cells=settings.max_cells,
+        text_bytes=settings.max_body_bytes // TEXT_SHARE,
+    )
 
 
 def _store(resources: Resources, tx: WriteTransactions, archive: Archive, name: str, answer: RenderStudy) -> Answer:

@@ -21,6 +21,7 @@ from app.domain.events import (
     StudyChanged,
 )
 from app.domain.ledger import LedgerEntry
+from app.domain.studies import Configuration
 from app.fair_threads import Job
 from app.services.resources import Resources
 from app.services.transactions import Answer, ReadTransactions
@@ -51,6 +52,7 @@ class Preview:
     bench: Bench
     record: BatchRecord
     size: int
+    configuration: Configuration
 
 
 RenderPreview = Callable[[Preview], Answer]
@@ -91,9 +93,8 @@ def _previewed(
         for rank, drafted in enumerate(draft.suggestions, start=1)
     )
     size = sum(suggestion.replicates for suggestion in suggestions)
-    return Preview(
-        _preview_id(basis, draft), with_candidates(connection, resources, study, suggestions), draft.record, size
-    )
+    bench = with_candidates(connection, resources, study, suggestions)
+    return Preview(_preview_id(basis, draft), bench, draft.record, size, study.configuration)
 
 
 _PENDING = SuggestionState.PENDING

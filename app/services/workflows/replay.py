@@ -3,16 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
 from sqlalchemy import Connection
 
 from app.compute.ledger_states import LedgerPrefix
 from app.domain.access import Actor
-from app.domain.batches import BatchSize, SuggestionId
+from app.domain.batches import BatchRecord, BatchSize, DraftSuggestion, SuggestionId
 from app.domain.codec import canonical, to_plain
 from app.domain.events import BatchIssued, SuggestionSwapped
-from app.domain.studies import Study
-from app.modelling.composing import Terms
+from app.domain.studies import Configuration, Limits, Study
 from app.modelling.drafting import build
+from app.modelling.terms import Terms
 from app.services.resources import Resources
 from app.services.transactions import ReadTransactions
 from app.services.use_cases import studies
@@ -39,6 +40,7 @@ class _Choice:
     size: BatchSize
     terms: Terms
     event: BatchIssued | SuggestionSwapped
+    configuration: Configuration
 
 
 def replay(resources: Resources, tx: ReadTransactions, name: str, number: int) -> Replay:
@@ -57,14 +59,24 @@ def _differences(resources: Resources, choice: _Choice) -> Iterator[str]:
         [suggestion] = again.suggestions
         new = SuggestionId(event.suggestion.batch, event.rank)
         compared = {
-            f"suggestion {new}": (event.replacement, replace(suggestion, replicates=event.replacement.replicates))
+            f"suggestion {new}": (
+                _within_limits(event.replacement, choice.configuration),
+                replace(suggestion, replicates=event.replacement.replicates),
+            )
         }
     else:
-        compared = {"suggestions": (event.suggestions, again.suggestions), "record": (event.record, again.record)}
+        recorded = tuple(_within_limits(suggestion, choice.configuration) for suggestion in event.suggestions)
+        records = _apart_from_words(event.record), _apart_from_words(again.record)
+        compared = {"suggestions": (recorded, again.suggestions), "record": records}
         compared["shards"] = (event.computation.shards, again.computation.shards)
     for part, (then, now) in compared.items():
         if canonical(to_plain(then)) != canonical(to_plain(now)):
             yield part
+
+
+def _apart_from_words(record: BatchRecord) -> BatchRecord:
+    """A later version may explain the size of the same batch in other words."""
+    return replace(record, size_words=None)
 
 
 def _read_choices(connection: Connection, actor: Actor, resources: Resources, name: str, number: int) -> list[_Choice]:
@@ -82,9 +94,25 @@ def _read_choices(connection: Connection, actor: Actor, resources: Resources, na
             event.size if isinstance(event, BatchIssued) else BatchSize(1, 1),
             _terms(connection, resources, study, issued, event),
             event,
+            resources.ledger_states.read(connection, study.id, event.basis.seq).configuration,
         )
         for event in events
     ]
+
+
+def _within_limits(suggestion: DraftSuggestion, configuration: Configuration) -> DraftSuggestion:
+    """A recorded suggestion with its optimistic values cut off at the limits, which older records exceed."""
+    why = suggestion.why
+    limits = {quantity.name: quantity.limits for quantity in configuration.quantities}
+    quantities = {
+        name: replace(expected, ucb=_cut(expected.ucb, limits.get(name))) for name, expected in why.quantities.items()
+    }
+    ucb = None if why.ucb is None else _cut(why.ucb, configuration.objective.limits)
+    return replace(suggestion, why=replace(why, ucb=ucb, quantities=quantities))
+
+
+def _cut(value: float, limits: Limits | None) -> float:
+    return value if limits is None else float(np.clip(value, limits.low, limits.high))
 
 
 def _terms(
@@ -96,7 +124,7 @@ def _terms(
 ) -> Terms:
     """The terms of the batch as they were when this was computed."""
     ledger_then = resources.ledger_states.read(connection, study.id, event.basis.seq)
-    terms = terms_of(connection, resources, study, ledger_then, issued.request)
+    terms = terms_of(connection, resources, study, ledger_then, issued.request, is_issued=True)
     if isinstance(event, BatchIssued):
         return terms
     return terms_of_swap(terms, event.candidate, event.replacement.replicates, event.present)

@@ -107,7 +107,7 @@ def _keyed(resources: Resources, tx: ReadTransactions, study: Study, state: Ledg
 def predict(resources: Resources, tx: ReadTransactions, name: str) -> Predictions | None:
     """What the model says of every candidate; None while there are no candidates."""
     study, state = tx.read(_read_state, resources, name, None)
-    return resources.compute.predictions(_prefix(study, state)) if state.blocks else None
+    return resources.predictions.at(_prefix(study, state), resources.compute.predictions) if state.blocks else None
 
 
 def read_volumes(resources: Resources, summary: StudySummary) -> tuple[VolumePoint, ...]:

@@ -15,27 +15,34 @@ from app.domain.errors import Conflict, SuggestionNotFound, SuggestionNotPending
 from app.domain.events import Basis, CandidateReference, CandidatesSwitched, SuggestionSwapped
 from app.domain.studies import Study
 from app.modelling.allowances import Allowance
-from app.modelling.composing import Terms
+from app.modelling.terms import Terms
 from app.services.resources import Resources
 from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
+from app.services.use_cases.ask_allowances import still_pays
 from app.services.use_cases.ask_terms import terms_of
 from app.services.use_cases.batches import BatchDetails, details, issued_as
 from app.storage import batches, ledger, observations
 from app.storage.candidate_set import CandidateSet, unavailable
 
 ATTEMPTS = 20
+OUT_OF_STOCK = frozenset({"not in stock", "out of stock"})
+"""Reasons for which no other batch can measure the candidate either."""
 _MEMBERS = (SuggestionState.PENDING, SuggestionState.OBSERVED)
 _ONE = BatchSize(1, 1)
 
 
 @dataclass(frozen=True)
 class SwapForm:
-    """Which suggestion, why, and whether its candidate is switched off as well."""
+    """Which suggestion, why, and whether its candidate is switched off as well; None: as the reason says."""
 
     suggestion: SuggestionId
     reason: str
-    switch_off: bool = False
+    switch_off: bool | None = None
+
+    @property
+    def switches_off(self) -> bool:
+        return self.reason.strip(" .").casefold() in OUT_OF_STOCK if self.switch_off is None else self.switch_off
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ def _read_basis(
     present = [member.candidate for member in others if member.state in _MEMBERS for _ in range(member.replicates)]
     if issued.request.budget is not None or issued.request.time is not None:  # what failed has been paid for, too
         present += [member.candidate for member in others if member.state is SuggestionState.FAILED]
-    terms = terms_of(connection, resources, study, state, issued.request)
+    terms = terms_of(connection, resources, study, state, issued.request, is_issued=True)
     return _SwapBasis(
         prefix=LedgerPrefix(study.id, state.seq, state.head),
         version=study.version,
@@ -141,19 +148,24 @@ def _swap(
     taken = {*unavailable(connection, study), *(reservation.candidate for reservation in study.reservations)}
     if not unchanged or len(members) + 1 != basis.rank or drafted.candidate in taken:
         raise _Outdated
+    swapped = [replace(drafted, replicates=old.replicates)]
+    if study.seq > basis.prefix.seq and not still_pays(
+        connection, resources, study, swapped, [old.candidate] * old.replicates
+    ):
+        raise _Outdated
     key = CandidateSet(connection, resources.arrays, study).keys([old.candidate])[0]
     event = SuggestionSwapped(
         suggestion=form.suggestion,
         candidate=old.candidate,
         key=key,
         rank=basis.rank,
-        replacement=replace(drafted, replicates=old.replicates),
+        replacement=swapped[0],
         present=basis.present,
         basis=Basis(basis.prefix.seq, basis.prefix.head),
         computation=draft.computation,
     )
     study = ledger.append(connection, study, actor, event, form.reason)
-    if form.switch_off:
+    if form.switches_off:
         switched = CandidatesSwitched((CandidateReference(old.candidate, key),), available=False)
         study = ledger.append(connection, study, actor, switched, form.reason)
     return details(connection, resources, study, batches.find(connection, study, form.suggestion.batch))

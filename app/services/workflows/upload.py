@@ -21,7 +21,7 @@ from app.services.transactions import Answer, WriteTransactions
 from app.services.use_cases import studies
 from app.storage import blobs, candidates, ledger
 from app.storage.blobs import DamagedBlob
-from app.storage.candidate_set import CandidateSet, blocks
+from app.storage.candidate_set import CandidateSet, blocks, read_fingerprints
 from app.storage.candidates import BlockContents
 
 ATTEMPTS = 5
@@ -78,7 +78,7 @@ def append(
         table = read_table(body, _limits(resources), known=study.columns)
         molecules = [column.name for column in study.columns if column.fingerprint is not None]
         if molecules:
-            table = with_molecules(table, molecules, tx.read(_read_fingerprints, resources, study))
+            table = with_molecules(table, molecules, tx.read(_fingerprints, resources, study))
         stored_answer = tx.read_unless_answered(_refuse_clashes, resources, study, table)
         if stored_answer is not None:  # a repeat clashes only with its own first time
             return stored_answer
@@ -101,10 +101,8 @@ def check(resources: Resources, body: Upload) -> CandidateTable:
     return replace(table, warnings=(*table.warnings, *model_warnings(table.columns, table.numbers, table.codes)))
 
 
-def _read_fingerprints(connection: Connection, _actor: Actor, resources: Resources, study: Study) -> dict[str, Array]:
-    """The fingerprints of all molecules that the study has."""
-    *_, last = blocks(connection, study)
-    return {name: resources.arrays.load(connection, digest) for name, digest in last.arrays.fingerprints.items()}
+def _fingerprints(connection: Connection, _actor: Actor, resources: Resources, study: Study) -> dict[str, Array]:
+    return read_fingerprints(connection, resources.arrays, study)
 
 
 class _Outdated(Exception):
@@ -173,7 +171,7 @@ def _refuse_clashes(
         raise InvalidCandidates([Finding("keys", missing if existing.has_keys else surplus)])
     clashes = existing.positions_of_existing(table.keys or ())
     if clashes:
-        message = "The study already has a candidate with this key."
+        message = "The study already has a candidate with this key. Give this one another key, or delete the row."
         raise InvalidCandidates([Finding("key-twice", message, row=row + table.first_row) for row in clashes])
 
 

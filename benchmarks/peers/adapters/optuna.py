@@ -21,7 +21,7 @@ class Optuna(Snapping):
         super().__init__(given)
         sampler = optuna.samplers.GPSampler(seed=given.seed, deterministic_objective=not given.noisy)
         self._study = optuna.create_study(direction="maximize", sampler=sampler)
-        self._space = {name: _range(column) for name, column in zip(given.columns, given.values, strict=True)}
+        self._space = {name: parameter_range(column) for name, column in zip(given.columns, given.values, strict=True)}
         self._open: list[Any] = []
 
     def tell(self, rows: Sequence[int], values: Sequence[float]) -> None:
@@ -38,7 +38,7 @@ class Optuna(Snapping):
         return self.nearest([trial.params for trial in self._open])
 
 
-def _range(column: list[Any]) -> BaseDistribution:
+def parameter_range(column: list[Any]) -> BaseDistribution:
     if is_text(column):
         return CategoricalDistribution(sorted(set(column)))
     if is_whole(column) and max(column) - min(column) <= WIDE:

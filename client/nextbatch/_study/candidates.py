@@ -8,11 +8,12 @@ from urllib.parse import quote
 
 from .._frames import Frame, candidate_row, frame_of
 from .._json import parse
-from .._request_bodies import Table, candidates_body, text_columns
-from .._sync_and_async import ConnectionT, sync_and_async
+from .._request_bodies import Table, candidates_body, described_body, text_columns
+from .._sync_and_async import ConnectionT, sync_and_async, sync_or_async
 from ..answers import Candidate, Receipt, Switched
 from ..display import Structure
 from .base import StudyBase
+from .framed import AwaitCandidates, ReadCandidates
 
 PAGE_SIZE = 10_000
 
@@ -33,6 +34,7 @@ class Candidates(StudyBase[ConnectionT]):
         duration: str | None = None,
         features: Sequence[str] = (),
         smiles: Sequence[str] = (),
+        descriptors: Mapping[str, Table] | None = None,
         replace: bool = False,
         dry_run: bool = False,
     ) -> Receipt:
@@ -43,6 +45,8 @@ class Candidates(StudyBase[ConnectionT]):
         keys, `attributes` are columns that are kept but not modelled, `text` are columns to read as text. `cost` and
         `duration` are the columns that say what one measurement takes; they are modelled only if `features` names them.
         `smiles` are columns of molecules, which are compared by their structures (the server needs its extra `chem`).
+        `descriptors` are tables by column, as in `{"ligand": frame}`: each row has a level in the column of that name
+        and what is known of it, which every candidate of that level gets.
 
         >>> study.upload([{"key": "a", "heat": 20}, {"key": "b", "heat": 30}], replace=True, dry_run=True).added
         2
@@ -52,7 +56,8 @@ class Candidates(StudyBase[ConnectionT]):
         params |= {"cost": cost, "duration": duration, "feature": list(features), "smiles": list(smiles)}
         if replace:
             params["replace"] = "true"
-        return await self._send_candidates("PUT", candidates_body(data, keys, parameters, key), params, dry_run)
+        body = described_body(data, descriptors) if descriptors else candidates_body(data, keys, parameters, key)
+        return await self._send_candidates("PUT", body, params, dry_run)
 
     @sync_and_async
     async def structure(
@@ -91,8 +96,7 @@ class Candidates(StudyBase[ConnectionT]):
         await self._refresh()  # the upload made a new version of the study
         return parse(Receipt, answer.json())
 
-    @sync_and_async
-    async def candidates(
+    async def _read_candidates(
         self,
         *,
         as_frame: bool = False,
@@ -117,6 +121,8 @@ class Candidates(StudyBase[ConnectionT]):
         }
         candidates = [parse(Candidate, row) for row in await self._candidate_rows(params, limit)]
         return frame_of(map(candidate_row, candidates)) if as_frame else candidates
+
+    candidates = sync_or_async[ReadCandidates, AwaitCandidates](_read_candidates)
 
     async def _candidate_rows(self, params: dict[str, Any], limit: int | None) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []

@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from .. import NextbatchError, Unavailable, Unreachable
-from . import bench, reservations, results, studies
+from . import bench, changes, deletion, reservations, results, studies, webhooks
 from .printing import console, errors
 
 FAILED, TRY_LATER = 1, 3
@@ -25,11 +25,18 @@ STUDIES: dict[str, Callable[..., None]] = {
     "fork": studies.fork,
     "borrow": studies.borrow,
     "status": studies.status,
+    "front": changes.front,
+    "change": changes.change,
+    "switch": changes.switch,
+    "delete": deletion.delete,
+    "undelete": deletion.undelete,
+    "purge": deletion.purge,
     "watch": bench.watch,
 }
 BENCH: dict[str, Callable[..., None]] = {
     "ask": bench.ask,
     "report": bench.report,
+    "swap": changes.swap,
     "reserve": reservations.reserve,
     "release": reservations.release,
     "results": results.list_results,
@@ -57,6 +64,7 @@ def make_command(distribution: str) -> typer.Typer:
 
     add_panel(command, "Studies", STUDIES)
     add_panel(command, "The bench", BENCH)
+    command.add_typer(webhooks.command, name="webhooks", help="Webhooks of a study.", rich_help_panel="Studies")
     return command
 
 

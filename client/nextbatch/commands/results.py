@@ -1,10 +1,11 @@
-"""Results from the command line: list them, correct one, take one back. Nothing is ever erased."""
+"""Results from the command line: list them, correct one, take one or a whole upload back. Nothing is ever erased."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from .. import Corrected, Observation
+from ..display import plural
 from .printing import console, print_json, spinner, table
 from .remote import AsJson, KeyOption, StudyName, Url, open_study
 
@@ -35,29 +36,48 @@ def correct(
     number: Number,
     value: Annotated[list[str], typer.Argument(help="The right value; of several quantities, as in purity=97.")],
     reason: Reason,
+    outside_limits: Annotated[
+        Literal["accept", "refuse"], typer.Option(help="What to do with a value outside the limits of its quantity.")
+    ] = "refuse",
     url: Url = None,
     key: KeyOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Correct a result (`correct my-study 12 83.1 --reason "typing error"`). The old value is kept."""
-    values = _values(value)
+    values = _corrected_values(value)
     with open_study(study, url, key) as opened:
-        corrected = opened.correct(number, values, reason)
+        corrected = opened.correct(number, values, reason, outside_limits=outside_limits)
     _show(corrected, number, "corrected", as_json=as_json)
 
 
 def retract(
     study: StudyName,
-    number: Number,
     reason: Reason,
+    number: Annotated[
+        int | None, typer.Argument(help="The result's number, as `nextbatch results` lists it.", min=1)
+    ] = None,
+    upload: Annotated[int | None, typer.Option(min=1, help="All that the report with this number brought.")] = None,
     url: Url = None,
     key: KeyOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take a result back: it is kept, but it no longer counts."""
+    """Take a result back, or with --upload all that one report brought: they are kept, but no longer count."""
+    if (number is None) == (upload is None):
+        raise typer.BadParameter("Give the number of a result, or --upload with the number of a report.")
     with open_study(study, url, key) as opened:
-        [retracted] = opened.retract(number, reason)
-    _show(retracted, number, "taken back", as_json=as_json)
+        if upload is not None:
+            numbers = opened.retract_upload(upload, reason)
+            _show_upload(upload, numbers, as_json=as_json)
+        elif number is not None:
+            [retracted] = opened.retract(number, reason)
+            _show(retracted, number, "taken back", as_json=as_json)
+
+
+def _show_upload(upload: int, numbers: tuple[int, ...], *, as_json: bool) -> None:
+    if as_json:
+        console.print_json(data={"upload": upload, "retracted": numbers})
+        return
+    console.print(f"{plural(len(numbers), 'result')} of report {upload} taken back. The right sheet can be sent now.")
 
 
 def _row(result: Observation, names: list[str]) -> list[object]:
@@ -66,16 +86,28 @@ def _row(result: Observation, names: list[str]) -> list[object]:
     return [result.observation, result.key, *values, result.state, result.suggestion, when, result.note]
 
 
-def _values(written: list[str]) -> float | dict[str, float]:
-    """`83.1`, or quantities by name such as `yield=83.1 purity=97`."""
-    named = dict(value.rpartition("=")[::2] for value in written)
+def measured_values(written: list[str]) -> list[float] | dict[str, float]:
+    """Replicates such as `83.1 83.4`, or quantities by name such as `yield=83.1 purity=97`."""
+    named = [value.rpartition("=")[::2] for value in written]
+    names = [name.strip() for name, _ in named]
     try:
-        numbers = {name.strip(): float(number) for name, number in named.items()}
+        numbers = [float(number) for _, number in named]
     except ValueError:
-        numbers = {}
-    if len(numbers) != len(written) or ("" in numbers and len(numbers) > 1):
+        numbers = []
+    if numbers and not any(names):
+        return numbers
+    if len(numbers) != len(set(names)) or not all(names):
+        raise typer.BadParameter("Write numbers, or numbers with their names, as in yield=83.1 purity=97.")
+    return dict(zip(names, numbers, strict=True))
+
+
+def _corrected_values(written: list[str]) -> float | dict[str, float]:
+    values = measured_values(written)
+    if isinstance(values, dict):
+        return values
+    if len(values) > 1:
         raise typer.BadParameter("Write one number, or numbers with their names, as in yield=83.1 purity=97.")
-    return numbers.get("", numbers)
+    return values[0]
 
 
 def _show(corrected: Corrected, number: int, done: str, *, as_json: bool) -> None:

@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
 from .. import StudyDetails
 from ..display import plural
+from .descriptors import joined
 from .printing import console, file_size, print_json, print_warnings, spinner, table
 from .remote import AsJson, KeyOption, StudyName, Url, connect, open_study
 
@@ -34,15 +36,19 @@ def create(
     unit: Annotated[str, typer.Option(help="Unit of what is measured.")] = "",
     budget: Annotated[float | None, typer.Option(min=0, help="What all measurements together may cost.")] = None,
     cost_unit: Annotated[str | None, typer.Option(help="Unit of the costs.")] = None,
-    settings: Annotated[Path | None, typer.Option(help="A JSON file with more settings.", exists=True)] = None,
+    settings: Annotated[
+        Path | None, typer.Option(help="A JSON file with more settings, such as several objectives.", exists=True)
+    ] = None,
     url: Url = None,
     key: KeyOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a study. Repeating it does no harm."""
+    stated: dict[str, Any] = json.loads(settings.read_text()) if settings else {}
     given: dict[str, Any] = {"direction": "minimize" if minimize else "maximize", "objective": objective, "unit": unit}
+    given = {} if "objectives" in stated else given
     given |= {name: value for name, value in (("budget", budget), ("cost_unit", cost_unit)) if value is not None}
-    given |= json.loads(settings.read_text()) if settings else {}
+    given |= stated
     with connect(url, key) as client:
         details = client.create_study(study, **given).details
     if as_json:
@@ -103,6 +109,14 @@ def upload(
         list[str] | None, typer.Option(help="A cost or duration to model all the same; repeat for more.")
     ] = None,
     smiles: Annotated[list[str] | None, typer.Option(help="A column of molecules in SMILES; repeat for more.")] = None,
+    descriptors: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A CSV file about the levels of a column, which its first column names; repeat for more.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
     key_column: Annotated[str | None, typer.Option(help="The column with the candidates' keys.")] = None,
     append: Annotated[bool, typer.Option("--append", help="Add to the existing candidates.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
@@ -111,7 +125,12 @@ def upload(
     as_json: AsJson = False,
 ) -> None:
     """Upload the list of candidates, or add to it."""
-    with open_study(study, url, key) as opened, spinner(f"Sending {file.name} ({file_size(file)})"):
+    with (
+        TemporaryDirectory() as folder,
+        open_study(study, url, key) as opened,
+        spinner(f"Sending {file.name} ({file_size(file)})"),
+    ):
+        file = joined(file, descriptors, Path(folder)) if descriptors else file
         if append:
             receipt = opened.append(file, dry_run=dry_run)
         else:

@@ -21,6 +21,7 @@ interface ChartProps {
   empty?: string; // shown instead while there is nothing to draw
   height?: "low" | "middle" | "tall" | "map";
   canvas?: boolean;
+  rich?: boolean; // needs the less common kinds of charts
   picture?: string; // the name of the file that the picture is saved under
   onPick?: (params: { seriesIndex: number; dataIndex: number; data: unknown }) => void;
   onReady?: (chart: EChartsType) => void;
@@ -62,6 +63,13 @@ export function Chart(props: ChartProps) {
   );
 }
 
+// The files of ECharts at once instead of one after the other; static/early.js knows their names.
+function preloadCharts(): void {
+  const known = globalThis as { nextbatchPreload?: (part: string) => void; nextbatchCharts?: boolean };
+  if (!known.nextbatchCharts) known.nextbatchPreload?.("charts");
+  known.nextbatchCharts = true;
+}
+
 function useChart(holder: { current: HTMLDivElement | null }, props: ChartProps) {
   const chart = useRef<EChartsType | null>(null);
   const latest = useRef(props);
@@ -75,9 +83,11 @@ function useChart(holder: { current: HTMLDivElement | null }, props: ChartProps)
     let left = false;
     let stop = () => {};
     if (blank) return;
-    import("./echarts.ts").then(({ init }) => {
+    const { canvas, rich } = latest.current;
+    preloadCharts();
+    Promise.all([import("./echarts.ts"), (canvas || rich) && import("./rich.ts")]).then(([{ init }]) => {
       if (left || !holder.current) return;
-      const made = init(holder.current, null, { renderer: latest.current.canvas ? "canvas" : "svg" });
+      const made = init(holder.current, null, { renderer: canvas ? "canvas" : "svg" });
       chart.current = made;
       made.on("click", (params) => latest.current.onPick?.(params as never));
       const watch = new ResizeObserver(() => made.resize());

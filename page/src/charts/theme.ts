@@ -49,6 +49,9 @@ export function themeOf(element: HTMLElement): Theme {
   return theme;
 }
 
+// The colours of several lines, in order; css/charts.css has the same for their names in a table.
+export const swatchColours = (theme: Theme): string[] => [theme.accent, theme.warn, theme.ink, theme.point, theme.bad];
+
 interface AxisOptions {
   name?: string;
   type?: "value" | "category" | "log" | "time";
@@ -58,12 +61,24 @@ interface AxisOptions {
   min?: number | "dataMin";
   max?: number | "dataMax";
   split?: boolean;
+  interval?: number;
   format?: (value: number) => string;
 }
 
 // An axis with a title in words and quiet ticks.
 export function axis(theme: Theme, vertical: boolean, options: AxisOptions): object {
-  const { name, type = "value", data, scale = true, whole = false, split = vertical, format, min, max } = options;
+  const {
+    name,
+    type = "value",
+    data,
+    scale = true,
+    whole = false,
+    split = vertical,
+    format,
+    min,
+    max,
+    interval,
+  } = options;
   return {
     type,
     data,
@@ -76,6 +91,7 @@ export function axis(theme: Theme, vertical: boolean, options: AxisOptions): obj
     nameTextStyle: { color: theme.quiet, fontSize: theme.size, align: vertical ? "left" : "center" },
     minInterval: whole ? 1 : undefined,
     splitNumber: 4,
+    interval,
     axisLine: { show: !vertical, onZero: false, lineStyle: { color: theme.strong } },
     axisTick: { show: false },
     splitLine: { show: split, lineStyle: { color: theme.line } },

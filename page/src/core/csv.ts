@@ -1,5 +1,9 @@
 // Enough of CSV to show the first rows of a file, and to save what a table shows. What counts is how the server reads it.
 
+const XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+export const isWorkbook = (file: File): boolean => /\.xlsx$/i.test(file.name);
+export const typeOf = (file: File): string => (isWorkbook(file) ? XLSX : "text/csv");
+
 export interface Preview {
   header: string[];
   rows: string[][];

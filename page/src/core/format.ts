@@ -5,6 +5,7 @@ import type { Cell } from "./types.ts";
 const MINUS = "−";
 const DASH = "–";
 const GROUPS = "min2" as unknown as boolean; // 3150, but 12,500
+const FIXED = "\u00a0"; // no line ends between a number and its unit
 const sign = (text: string) => text.replace(/^-/, MINUS);
 
 const formats = new Map<string, Intl.NumberFormat>();
@@ -39,31 +40,44 @@ function scientific(value: number, digits: number): string {
 // A value beside how sure it is: as many decimals as the uncertainty is worth.
 export function measured(value: number, spread: number | null | undefined, unit = ""): string {
   if (!(spread && spread > 0)) return withUnit(number(value), unit);
-  if (Math.abs(value) >= 1e13 || spread < 1e-9) return withUnit(`${number(value)} ± ${number(spread, 2)}`, unit);
+  const pair = (middle: string, around: string) => withUnit(`${middle}${FIXED}±${FIXED}${around}`, unit);
+  if (Math.abs(value) >= 1e13 || spread < 1e-9) return pair(number(value), number(spread, 2));
   const decimals = Math.min(10, Math.max(0, 1 - Math.floor(Math.log10(spread))));
   const shown = format(decimals, decimals);
-  return withUnit(`${sign(shown.format(value))} ± ${shown.format(spread)}`, unit);
+  return pair(sign(shown.format(value)), shown.format(spread));
 }
 
-// What a person typed is shown as typed: every digit of it. Nobody types more than twelve: a program's number is rounded.
+// What a person typed is shown as typed: every digit of it. A number holds fifteen digits for certain; one with more was
+// computed, and is rounded.
+const DIGITS = 15;
 export function exact(value: number): string {
-  if (Number(value.toPrecision(12)) !== value) return number(value, 6);
+  if (Number(value.toPrecision(DIGITS)) !== value) return number(value, 6);
   return Math.abs(value) >= 1e21 || (value !== 0 && Math.abs(value) < 1e-9)
     ? scientific(value, 17)
     : sign(format(0, 17).format(value));
 }
 
-export const withUnit = (text: string, unit?: string): string => (unit ? `${text} ${unit}` : text);
+export const withUnit = (text: string, unit?: string): string => (unit ? `${text}${FIXED}${unit}` : text);
 // Between two percentages lie percentage points.
 export const differenceUnit = (unit: string): string => (unit === "%" ? "percentage points" : unit);
 export const difference = (value: number, unit: string, digits = 3): string =>
   withUnit(number(value, digits), differenceUnit(unit));
 export const percent = (share: number): string => {
   const size = share * 100;
-  if (size > 0 && size < 1) return "< 1 %";
-  if (size > 99 && size < 100) return "> 99 %";
-  return `${number(size, 2)} %`;
+  if (size > 0 && size < 1) return `< 1${FIXED}%`;
+  if (size > 99 && size < 100) return `> 99${FIXED}%`;
+  return `${number(size, 2)}${FIXED}%`;
 };
+
+// A sentence of the server, with its numbers as the reader writes them: 158,258 becomes 158.258 in German.
+const NUMBER = /(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w-]|[.,]\d)/g;
+export const localised = (sentence: string): string =>
+  sentence
+    .replace(NUMBER, (found) => {
+      const decimals = found.split(".")[1]?.length ?? 0;
+      return sign(format(decimals, decimals).format(Number(found.replaceAll(",", ""))));
+    })
+    .replace(/(\d) ?%/g, `$1${FIXED}%`);
 export const count = (value: number): string => format(0, 0).format(value);
 export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;

@@ -9,6 +9,7 @@ import { me } from "./session.ts";
 const STORE = "nextbatch:outbox";
 const PAUSES = [1000, 2000, 4000, 8000];
 const LATER = new Set([401, 408, 429]); // refusals that say nothing about the value
+const MOST_WAIT = 30_000; // ms for an answer, before the value is sent again
 // Refusals that end when a person says that the value is meant.
 export const DOUBTS = ["implausible-value", "extreme-value", "outside-limits"];
 export const MEANT = "implausible=accept&outside_limits=accept";
@@ -100,10 +101,13 @@ const next = () => {
 
 async function attempt(item: Item): Promise<boolean> {
   const match: Record<string, string> = item.again ? { "If-Match": `"${item.again.version}"` } : {};
+  const hanging = new AbortController();
+  const end = setTimeout(() => hanging.abort(), MOST_WAIT);
   try {
     await send("POST", pathOf(item), {
       body: item.report,
       headers: { "Idempotency-Key": item.token, ...match },
+      signal: hanging.signal,
     });
     failures = 0;
     write(read().filter((other) => other.token !== item.token));
@@ -118,6 +122,8 @@ async function attempt(item: Item): Promise<boolean> {
     }
     write(read().map((other) => (other.token === item.token ? { ...other, ...verdict(problem) } : other)));
     return true;
+  } finally {
+    clearTimeout(end);
   }
 }
 

@@ -7,6 +7,10 @@ type Constraint = NonNullable<Settings["constraints"]>[number];
 
 export const isSeveral = ({ quantities }: Pick<Summary, "quantities">): boolean => quantities.length > 1;
 
+// What is made large, small or near a target; the other quantities must only be good enough.
+export const objectivesOf = ({ quantities }: Pick<Summary, "quantities">): Quantity[] =>
+  quantities.filter(({ direction }) => direction !== null);
+
 // The quantity of a name, or the first.
 export const quantityOf = (
   { quantities, objective: name, unit, direction }: Summary,

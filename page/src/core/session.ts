@@ -46,7 +46,20 @@ export async function signIn(plaintextKey: string, longer: boolean): Promise<voi
   forget();
 }
 
+// Where people can sign on elsewhere: what that is called, or null. Whoever has just come back from there is signed in.
+export async function singleSignOn(): Promise<string | null> {
+  const answer = await send("GET", at("session/sso/status"));
+  return ((await answer.json()) as { name: string | null }).name;
+}
+
+export async function isBack(): Promise<boolean> {
+  const answer = await fetch(v1("keys/me"), { credentials: "same-origin" });
+  if (answer.ok) remember(await answer.json());
+  return answer.ok;
+}
+
 export async function signOut(): Promise<void> {
+  await send("DELETE", v1("keys/me/session")).catch(() => undefined); // it may have ended already
   await send("DELETE", at("session"));
   forgetKey();
 }

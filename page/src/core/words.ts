@@ -1,7 +1,7 @@
 // The server's codes as words: why a batch has its size, why a study is finished, who did something.
 
 import { get, v1 } from "./api.ts";
-import { differenceUnit, measured, number, withUnit } from "./format.ts";
+import { differenceUnit, localised, measured, number, withUnit } from "./format.ts";
 import { may, me } from "./session.ts";
 import type { Key, Summary, Why } from "./types.ts";
 
@@ -26,12 +26,20 @@ export const typeWords = (type: string): string => type.charAt(0).toUpperCase() 
 
 const names = new Map([["server", "the server"]]);
 
-// Only admins can read the names of keys; everybody else sees a key's id.
-export async function learnNames(): Promise<void> {
+// Results and events come with the names of the keys that they were sent with.
+export function learnNames(actors: Record<string, string>): void {
+  for (const [id, name] of Object.entries(actors)) names.set(id, name);
+}
+
+// Of all keys, for what belongs to no study. Only admins can read it.
+export async function learnAllNames(): Promise<void> {
   if (!may("keys")) return;
   for (const key of (await get<{ keys: Key[] }>(v1("keys"))).keys) names.set(key.id, key.name);
 }
 
+export const isNamed = (id: string): boolean => id === me()?.id || names.has(id);
+
+export const nameOfKey = (id: string): string => names.get(id) ?? id;
 export const actorWords = (id: string): string => (id === me()?.id ? "you" : (names.get(id) ?? `key ${id}`));
 
 // "B3-S1" → 3
@@ -42,8 +50,12 @@ export const batchOf = (suggestion: string | null | undefined): number | null =>
 export const isBetter = ({ direction }: Pick<Summary, "direction">, value: number, other: number): boolean =>
   direction === "minimize" ? value < other : value > other;
 
+// How much better another candidate can be at most: as the fitted model estimates it, else as it is bounded.
+export const mostToGain = ({ outlook, certificate }: Pick<Summary, "outlook" | "certificate">): number | null =>
+  outlook?.remaining_gain?.upper ?? certificate?.regret_bound ?? null;
+
 export const improvement = (value: number, unit: string): string =>
-  `≤ ${withUnit(number(value, 3), differenceUnit(unit))}`;
+  `≤\u00a0${withUnit(number(value, 3), differenceUnit(unit))}`;
 
 export function affectedWords(batches: number[]): string {
   if (!batches.length) return "";
@@ -53,7 +65,7 @@ export function affectedWords(batches: number[]): string {
 
 // Why a candidate was suggested, without the numbers behind it: neighbours and expectations stand beside it.
 export const purposeWords = (words: string): string =>
-  words.replace(/ \(\d+ ?% exploration\)/, "").replace(/ Its similarity to .*$/, "");
+  localised(words.replace(/ \(\d+ ?% exploration\)/, "").replace(/ Its similarity to .*$/, ""));
 
 // What was expected of a candidate: of each quantity by name, or of the only one.
 export function expectedWords(why: Pick<Why, "mean" | "std" | "quantities">, { quantities, unit }: Summary): string {

@@ -78,7 +78,7 @@ function trail(place: Place): [string, string][] {
   if (place.view !== "study" && place.view !== "bench") return [];
   const here: [string, string] = [place.study, studyPath(place.study)];
   if (place.view === "study") return [here];
-  return [here, [place.worker ? `Bench ${place.worker}` : "Bench", benchPath(place.study, place.worker)]];
+  return [here, [place.worker ?? "Bench", benchPath(place.study, place.worker)]];
 }
 
 function ThemeButton() {

@@ -23,3 +23,8 @@ export function KeyLink({ study, id }: { study: string; id: string }) {
     </a>
   );
 }
+
+// The colour of a line in a chart, beside its name in a table; none for a line that is not drawn.
+export const Swatch = ({ line }: { line: number | "dashed" | "none" }) => (
+  <span class={`swatch ${typeof line === "number" ? `line-${line % 5}` : line}`} />
+);

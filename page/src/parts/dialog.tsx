@@ -1,6 +1,6 @@
 // Dialogs and short messages. `ask` opens a dialog with fields; if `act` throws, it stays open and shows why.
 
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { explain } from "../core/api.ts";
 import { Field, type FieldProps } from "./field.tsx";
@@ -88,7 +88,10 @@ function QuestionDialog({ question, onClose }: { question: Question; onClose: ()
         <h2>{title}</h2>
         {text && <p class="quiet">{text}</p>}
         {fields.map((field) => (
-          <Field {...field} key={field.name} />
+          <Fragment key={field.name}>
+            {field.heading && <h3 class="heading">{field.heading}</h3>}
+            <Field {...field} />
+          </Fragment>
         ))}
         {error !== null && (
           <p class="note bad" role="alert">

@@ -19,10 +19,11 @@ export interface FieldProps {
   maxlength?: number;
   inputmode?: "decimal" | "numeric";
   wide?: boolean;
+  heading?: string; // above it: what it and the following fields are about
   onInput?: (value: string) => void;
 }
 
-export function Field({ label, hint, wide, ...control }: FieldProps) {
+export function Field({ label, hint, wide, heading: _, ...control }: FieldProps) {
   return (
     <label class={wide ? "field wide" : "field"}>
       {label}
@@ -32,7 +33,13 @@ export function Field({ label, hint, wide, ...control }: FieldProps) {
   );
 }
 
-function Control({ kind = "text", value, options, onInput, ...more }: Omit<FieldProps, "label" | "hint" | "wide">) {
+function Control({
+  kind = "text",
+  value,
+  options,
+  onInput,
+  ...more
+}: Omit<FieldProps, "label" | "hint" | "wide" | "heading">) {
   const start = value ?? "";
   const listen = onInput && ((event: Event) => onInput((event.target as HTMLInputElement).value));
   if (options)
@@ -66,18 +73,30 @@ interface ChoicesProps<T extends string> {
   options: readonly (readonly [T, string])[];
   value: T;
   onChange: (value: T) => void;
+  disabled?: Partial<Record<T, string>>; // what cannot be chosen now, and why
 }
 
-export function Choices<T extends string>({ label, options, value, onChange }: ChoicesProps<T>) {
+export function Choices<T extends string>({ label, options, value, onChange, disabled = {} }: ChoicesProps<T>) {
+  const why = Object.values(disabled).find(Boolean) as string | undefined;
   return (
-    <div class="choices" role="radiogroup" aria-label={label}>
-      {options.map(([key, text]) => (
-        <label key={key}>
-          <input type="radio" name={label} value={key} checked={key === value} onChange={() => onChange(key)} />
-          {text}
-        </label>
-      ))}
-    </div>
+    <>
+      <div class="choices" role="radiogroup" aria-label={label}>
+        {options.map(([key, text]) => (
+          <label key={key} class={disabled[key] ? "off" : ""} title={disabled[key]}>
+            <input
+              type="radio"
+              name={label}
+              value={key}
+              checked={key === value}
+              disabled={Boolean(disabled[key])}
+              onChange={() => onChange(key)}
+            />
+            {text}
+          </label>
+        ))}
+      </div>
+      {why && <span class="quiet small">{why}</span>}
+    </>
   );
 }
 

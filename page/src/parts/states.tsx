@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { at } from "../core/address.ts";
 import { codeOf, explain, Problem, statusOf } from "../core/api.ts";
+import { may } from "../core/session.ts";
 import type { Finding } from "../core/types.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -82,9 +83,14 @@ export function Failed({ error, again }: { error: unknown; again?: () => void })
       <Empty
         icon="file"
         title="This study was deleted"
-        text="The server keeps its name and its history; there is nothing else to show."
+        text="It can be restored for some days. After that it is erased for good."
       >
         <AllStudies />
+        {may("manage") && (
+          <a class="button" href={`${at("")}?state=deleted`}>
+            Deleted studies
+          </a>
+        )}
       </Empty>
     );
   return (

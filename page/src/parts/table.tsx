@@ -164,3 +164,16 @@ function Head<Row>({ column, sort, onSort }: HeadProps<Row>) {
     </span>
   );
 }
+
+// The titles of the columns of a plain table.
+export const Headings = ({ titles }: { titles: readonly string[] }) => (
+  <thead>
+    <tr>
+      {titles.map((title) => (
+        <th scope="col" key={title}>
+          {title}
+        </th>
+      ))}
+    </tr>
+  </thead>
+);

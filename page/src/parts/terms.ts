@@ -9,6 +9,10 @@ export const TERMS = {
     title: "Feature",
     text: "A column that the predictions are made from, such as temperature or solvent. Columns that are only shown have no influence.",
   },
+  descriptors: {
+    title: "Descriptors",
+    text: "A table with one row for each level of a column. The first column has the name of the column it describes, such as ligand; the others say what is known of each, such as the cone angle. A result with one ligand then tells something about similar ones. You can add several tables.",
+  },
   batch: {
     title: "Batch",
     text: "Candidates that are measured together before anybody looks at the results. The server chooses them so that each adds something the others do not.",
@@ -23,7 +27,7 @@ export const TERMS = {
   },
   price: {
     title: "What a condition costs",
-    text: "How much more the measurements of this batch could gain together, at best, if the condition were dropped. Zero means that it costs nothing.",
+    text: "How much better the best of this batch is expected to be if the condition is dropped. With several objectives, it is the share of the front that is lost. Zero means that it costs nothing.",
   },
   expected: {
     title: "Expected value",
@@ -34,8 +38,12 @@ export const TERMS = {
     text: "What was expected when the candidate was suggested, before anybody had measured it. A result far outside the ± is a surprise worth a second look.",
   },
   improvement: {
-    title: "Possible improvement",
-    text: "How much better than the recommended candidate any other could be, at most, with the confidence shown. When this is small, more experiments are not worth much.",
+    title: "Still to gain",
+    text: "How much better than the best so far any other candidate could be, at most, with the probability shown. When this is small, more experiments are not worth much.",
+  },
+  limit: {
+    title: "Cautious limit",
+    text: "No candidate on the list is better than the recommended one by more than this. The limit holds for all candidates at once, so it is larger than the estimate of what is still to gain. It falls as the results cover the list.",
   },
   feasible: {
     title: "Good enough",
@@ -47,7 +55,7 @@ export const TERMS = {
   },
   hypervolume: {
     title: "Volume under the front",
-    text: "How much the measured front covers, in all objectives together (the hypervolume). It grows when a new result extends the front, and stays when it does not.",
+    text: "The area (or volume) of all compromises that the measured front beats, in all objectives together (the hypervolume). As a share: 100 % is what it could be at most, by the fitted models. It grows when a new result extends the front, and stays when it does not.",
   },
   uncertainty: {
     title: "Uncertainty",
@@ -78,8 +86,8 @@ export const TERMS = {
     text: "Measured candidates that stand for all results inside the model (its dictionary). More of them means that the results need more detail to describe.",
   },
   dimension: {
-    title: "Effective dimension",
-    text: "About how many independent directions the results have explored so far.",
+    title: "Effective dimension, estimated",
+    text: "About how many independent directions the results have explored so far: the sum of the leverages of all results. It is the effective dimension itself if every measured candidate is a reference point, and an estimate otherwise.",
   },
   importance: {
     title: "Which columns matter",
@@ -120,6 +128,46 @@ export const TERMS = {
   noise: {
     title: "Measurement noise",
     text: "How much two measurements of the same candidate differ. The server estimates it from the results.",
+  },
+  stop: {
+    title: "Stop",
+    text: "When no further batch is issued: after a number of results, on a day, or when no other candidate can be much better. Results of open batches are still taken.",
+  },
+  overdue: {
+    title: "Overdue",
+    text: "A batch that took longer than you planned is marked. Nothing else happens: report what is there, or abandon the rest.",
+  },
+  confirm: {
+    title: "Confirm the best",
+    text: "Before the study ends, the few best candidates are measured again, so that a lucky value is not mistaken for the best.",
+  },
+  failed: {
+    title: "Failed measurements",
+    text: "An attempt that gave no value. The server can learn from it and avoid similar candidates, or take no notice.",
+  },
+  model: {
+    title: "Model",
+    text: "What turns the results so far into expectations for all other candidates. It is fitted again as results come in, unless you have given one of your own.",
+  },
+  forecast: {
+    title: "Forecast",
+    text: "Studies are simulated on candidates whose results are known, each from another start. The number of measurements until one is close to the best known value tells what the next study of this kind will need.",
+  },
+  borrowed: {
+    title: "Borrowed results",
+    text: "What an earlier study expects of each candidate becomes a hint for this one. It is used only if it explains the new results clearly better than they explain themselves.",
+  },
+  reserved: {
+    title: "Reserved",
+    text: "Somebody will measure this candidate without a batch. It is not suggested to anybody else, and counts as pending.",
+  },
+  budget: {
+    title: "Budget",
+    text: "What all measurements together may cost. A batch stays within what is left of it.",
+  },
+  tags: {
+    title: "Tags",
+    text: "Words that sort studies: a project, an instrument, a quarter. Studies can be shown by tag.",
   },
 } as const;
 

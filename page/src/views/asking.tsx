@@ -24,6 +24,12 @@ export async function askForBatch(name: string, onDone: (batch: Batch) => void, 
   }
 }
 
+// So is the dialog of a fork.
+export async function openFork(study: Study, at?: number): Promise<void> {
+  const { forkStudy } = await import("./forking.tsx");
+  forkStudy(study, at);
+}
+
 export const nextBatch = (name: string, worker: string): Promise<Batch> => issue(name, { worker });
 export const issue = (name: string, body: AskBody): Promise<Batch> =>
   post<Batch>(name, body, { "Idempotency-Key": token() });

@@ -1,11 +1,11 @@
 // Correct a result or take it back, with a reason. The old value stays in the history.
 
 import { change, Problem, studyApi } from "../core/api.ts";
-import { parse, whatToWrite } from "../core/format.ts";
+import { parse, plural, whatToWrite } from "../core/format.ts";
 import { DOUBTS } from "../core/outbox.ts";
 import { quantityTitle } from "../core/quantities.ts";
 import { may, me } from "../core/session.ts";
-import type { Observation, Quantity, Revision } from "../core/types.ts";
+import type { LedgerEvent, Observation, Quantity, Revision, UploadRetraction } from "../core/types.ts";
 import { affectedWords } from "../core/words.ts";
 import { ask, toast } from "../parts/dialog.tsx";
 import type { FieldProps } from "../parts/field.tsx";
@@ -107,6 +107,30 @@ export function confirmDoubt(doubt: Problem, act: () => Promise<unknown>, title 
 export async function takeBack(study: string, result: Observation, reason: string): Promise<void> {
   const answer = await change<Revision>("POST", `${pathOf(study, result)}/retraction`, { reason }, versionOf(result));
   toast(`Taken back.${affectedWords(answer.affected_batches)}`);
+}
+
+// The upload that an event begins, if this person may take it back.
+export function uploadOf({ type, seq, actor, payload }: LedgerEvent): number | null {
+  if (!type.startsWith("observations-reported") || !(may("correct") || (may("report") && actor === me()?.id)))
+    return null;
+  return JSON.parse(payload).upload === seq ? seq : null;
+}
+
+export function askToTakeBackUpload(study: string, upload: number, onDone: () => unknown): void {
+  ask({
+    title: "Take back all of this report",
+    text: "Everything that came with it no longer counts. It stays in the history, and the right sheet can be sent.",
+    confirm: "Take back",
+    danger: true,
+    fields: [{ name: "reason", label: "Reason", required: true, maxlength: 500, placeholder: "wrong sheet" }],
+    act: async ({ reason = "" }) => {
+      const path = studyApi(study, "/observations/retractions");
+      const answer = await change<UploadRetraction>("POST", path, { upload, reason });
+      const taken = plural(answer.retracted.length, "result");
+      toast(`${taken} taken back.${affectedWords(answer.affected_batches)}`);
+      await onDone();
+    },
+  });
 }
 
 export function askToTakeBack(study: string, results: Observation[], onDone: () => unknown): void {

@@ -16,7 +16,7 @@ export function Guide({ id }: { id: string }) {
   }, [id]);
   if (!guide)
     return (
-      <Empty icon="file" title="No such guide" text="Help lists those that there are.">
+      <Empty icon="file" title="No such guide" text="Help lists all of them.">
         <AllStudies />
       </Empty>
     );

@@ -26,7 +26,7 @@ const STEPS: [string, string][] = [
   ],
   [
     "Stop when it pays",
-    "Possible improvement says how much better any other candidate could be, at most. When that is not worth another batch, stop.",
+    "Still to gain says how much better any other candidate could be, at most. When that is not worth another batch, stop.",
   ],
 ];
 

@@ -2,13 +2,15 @@
 
 import { useState } from "preact/hooks";
 import { change, get, v1 } from "../core/api.ts";
-import { fullTime } from "../core/format.ts";
+import { ago, fullTime } from "../core/format.ts";
 import { useRead, useTitle } from "../core/hooks.ts";
 import { may, me, signInAddress } from "../core/session.ts";
 import type { Key, NewKey, Role } from "../core/types.ts";
 import { ask, Modal, toast } from "../parts/dialog.tsx";
 import { QrCode } from "../parts/qr.tsx";
 import { Failed, Loading, refusal } from "../parts/states.tsx";
+import { Headings } from "../parts/table.tsx";
+import { AuditLog } from "./audit_log.tsx";
 
 const ROLES: Record<Role, string> = {
   technician: "reports results, corrects its own",
@@ -85,15 +87,7 @@ export default function People() {
       <section class="card">
         <div class="scroll" tabIndex={0} role="region" aria-label="Keys, scrollable">
           <table class="plain people">
-            <thead>
-              <tr>
-                {["Name", "Role", "Studies", "Created", "State", "Revoke"].map((title) => (
-                  <th scope="col" key={title}>
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <Headings titles={["Name", "Role", "Studies", "Created", "Last used", "State", "Revoke"]} />
             <tbody>
               {data.keys.map((key) => (
                 <Line listed={key} onRevoke={() => revoke(key)} key={key.id} />
@@ -115,6 +109,7 @@ export default function People() {
           ))}
         </dl>
       </section>
+      <AuditLog />
       {made && <Made made={made} onClose={() => setMade(null)} />}
     </div>
   );
@@ -127,7 +122,7 @@ function stateOf({ revoked_at: revoked, expires_at: expires }: Key): string {
 }
 
 function Line({ listed, onRevoke }: { listed: Key; onRevoke: () => void }) {
-  const { id, name, role, studies, created_at, revoked_at } = listed;
+  const { id, name, role, studies, created_at, last_used_at, revoked_at } = listed;
   return (
     <tr>
       <td>
@@ -138,6 +133,9 @@ function Line({ listed, onRevoke }: { listed: Key; onRevoke: () => void }) {
       <td title={ROLES[role]}>{role}</td>
       <td class="small">{role === "admin" ? "all" : studies.join(", ") || "none"}</td>
       <td class="nowrap small">{fullTime(created_at)}</td>
+      <td class="nowrap small" title={last_used_at ? fullTime(last_used_at) : undefined}>
+        {last_used_at ? ago(last_used_at) : "never"}
+      </td>
       <td class="small">{stateOf(listed)}</td>
       <td>
         {!revoked_at && id !== me()?.id && (

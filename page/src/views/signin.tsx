@@ -1,16 +1,25 @@
 // Sign in with a key. It goes into a cookie that scripts cannot read.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { at } from "../core/address.ts";
 import { statusOf } from "../core/api.ts";
 import { useTitle } from "../core/hooks.ts";
-import { signIn, takeScannedKey } from "../core/session.ts";
+import { isBack, signIn, singleSignOn, takeScannedKey } from "../core/session.ts";
 
 export function SignIn({ onDone }: { onDone: () => void }) {
   const [busy, setBusy] = useState(false);
   const [complaint, setComplaint] = useState("");
   const [scanned] = useState(takeScannedKey);
+  const [elsewhere, setElsewhere] = useState<string | null>(null);
   useTitle();
+  useEffect(() => {
+    const look = async () => {
+      const name = await singleSignOn();
+      if (name !== null && (await isBack())) onDone();
+      else setElsewhere(name);
+    };
+    look().catch(() => undefined); // the form below works without it
+  }, [onDone]);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.target as HTMLFormElement;
@@ -65,6 +74,7 @@ export function SignIn({ onDone }: { onDone: () => void }) {
         <button type="submit" class="primary" disabled={busy}>
           Sign in
         </button>
+        {elsewhere !== null && <a class="button" href={at("session/sso")}>{`Sign in with ${elsewhere}`}</a>}
       </form>
     </section>
   );

@@ -2,18 +2,23 @@
 
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { Spark } from "../charts/spark.tsx";
-import { at, benchPath, setSearch, studyPath, useAddress } from "../core/address.ts";
+import { at, benchPath, candidatePath, setSearch, studyPath, useAddress } from "../core/address.ts";
 import { codeOf, get, pages, statusOf, studyApi } from "../core/api.ts";
 import { ago, count, number, percent, plural, withUnit } from "../core/format.ts";
 import { useTitle } from "../core/hooks.ts";
 import type { Status } from "../core/live.ts";
+import { objectivesOf } from "../core/quantities.ts";
 import { may } from "../core/session.ts";
 import type { Front, Study, StudyPage, Summary, Trace } from "../core/types.ts";
-import { improvement } from "../core/words.ts";
+import { improvement, mostToGain } from "../core/words.ts";
 import { showStatus } from "../parts/bar.tsx";
 import { StateChip } from "../parts/chips.tsx";
 import { Choices, Select } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { Empty, Failed, Loading } from "../parts/states.tsx";
+import { useWall, WallButton } from "../parts/wall.tsx";
+import { openFork } from "./asking.tsx";
+import { DeletedStudies } from "./deleted.tsx";
 import { ImportStudy } from "./importing.tsx";
 
 const EVERY = 4_000;
@@ -53,14 +58,29 @@ const SORTS: [string, string, (a: Listed, b: Listed) => number][] = [
 const lastBatch = ({ trace }: Listed) => trace?.batches.at(-1)?.created_at ?? "";
 const results = ({ summary }: Listed) => summary?.counts.observations ?? 0;
 
-function chosen(all: Listed[], state: string, text: string, sort: string): Listed[] {
+const tagsOf = ({ study }: Listed): readonly string[] => study.configuration.tags ?? [];
+const everyTag = (all: Listed[]): string[] =>
+  [...new Set(all.flatMap(tagsOf))].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
+
+interface Wanted {
+  state: string;
+  find: string;
+  tag: string;
+  sort: string;
+}
+
+function chosen(all: Listed[], { state, find, tag, sort }: Wanted): Listed[] {
   const order = SORTS.find(([key]) => key === sort)?.[2] ?? (() => 0);
-  const sought = text.toLowerCase();
+  const sought = find.toLowerCase();
   return all
     .filter(({ study }) => state === "all" || (state === "archived") === (study.state === "archived"))
-    .filter(({ study }) => `${study.name} ${study.configuration.description}`.toLowerCase().includes(sought))
+    .filter((listed) => !tag || tagsOf(listed).includes(tag))
+    .filter((listed) => textOf(listed).toLowerCase().includes(sought))
     .sort(order);
 }
+
+const textOf = (listed: Listed) =>
+  [listed.study.name, listed.study.configuration.description, ...tagsOf(listed)].join(" ");
 
 export default function Studies() {
   const { search } = useAddress();
@@ -73,16 +93,21 @@ export default function Studies() {
     setAll((last) => (last && same(last, fresh) ? last : fresh));
   }, []);
   usePolling(look, setError);
+  useWall();
   if (error && !all) return <Failed error={error} again={() => look().catch(setError)} />;
   if (!all) return <Loading />;
-  const state = search.get("state") ?? "open";
-  const sort = search.get("sort") ?? "";
-  const shown = chosen(all, state, search.get("find") ?? "", sort);
+  const wanted = {
+    state: search.get("state") ?? "open",
+    find: search.get("find") ?? "",
+    tag: search.get("tag") ?? "",
+    sort: search.get("sort") ?? "",
+  };
   return (
     <div class="page">
       <div class="head">
         <h1>Studies</h1>
         <span class="push" />
+        {all.length > 0 && <WallButton />}
         {may("manage") && <ImportStudy />}
         {may("manage") && (
           <a class="button primary" href={at("create")}>
@@ -90,48 +115,74 @@ export default function Studies() {
           </a>
         )}
       </div>
-      {all.length > 0 && (
-        <div class="row tools">
-          <Choices
-            label="Which studies"
-            options={[
-              ["open", "Open"],
-              ["archived", "Archived"],
-              ["all", "All"],
-            ]}
-            value={state}
-            onChange={(value) => setSearch({ state: value === "open" ? null : value })}
-          />
-          <input
-            class="search"
-            type="search"
-            placeholder="Find a study"
-            aria-label="Find a study"
-            defaultValue={search.get("find") ?? ""}
-            onInput={(event) => setSearch({ find: event.currentTarget.value })}
-          />
-          <Select
-            label="Order"
-            hideLabel
-            options={SORTS.map(([key, words]) => [key, words])}
-            value={sort}
-            onChange={(value) => setSearch({ sort: value })}
-          />
-          <span class="push" />
-          {all.length > 1 && (
-            <a class="button" href={at("compare")}>
-              Compare
-            </a>
-          )}
-        </div>
+      {(all.length > 0 || may("manage")) && <Tools all={all} wanted={wanted} />}
+      {wanted.state === "deleted" ? <DeletedStudies /> : <Cards all={all} wanted={wanted} />}
+    </div>
+  );
+}
+
+const MOST_ACROSS = 5; // on a wall, the cards fill the screen
+
+function Cards({ all, wanted }: { all: Listed[]; wanted: Wanted }) {
+  const shown = chosen(all, wanted);
+  return (
+    <div class="cards" style={{ "--across": Math.min(MOST_ACROSS, Math.ceil(Math.sqrt(shown.length || 1))) }}>
+      {!all.length && <Nothing />}
+      {all.length > 0 && !shown.length && <NoneShown {...wanted} />}
+      {shown.map((listed) => (
+        <Card {...listed} key={listed.study.name} />
+      ))}
+    </div>
+  );
+}
+
+const WHICH: [string, string][] = [
+  ["open", "Open"],
+  ["archived", "Archived"],
+  ["all", "All"],
+];
+const DELETED: [string, string] = ["deleted", "Deleted"];
+
+function Tools({ all, wanted: { state, find, tag, sort } }: { all: Listed[]; wanted: Wanted }) {
+  const tags = everyTag(all);
+  return (
+    <div class="row tools">
+      <Choices
+        label="Which studies"
+        options={may("manage") ? [...WHICH, DELETED] : WHICH}
+        value={state}
+        onChange={(value) => setSearch({ state: value === "open" ? null : value })}
+      />
+      <input
+        class="search"
+        type="search"
+        placeholder="Find a study"
+        aria-label="Find a study"
+        defaultValue={find}
+        onInput={(event) => setSearch({ find: event.currentTarget.value })}
+      />
+      {tags.length > 0 && (
+        <Select
+          label="Tag"
+          hideLabel
+          options={[["", "every tag"], ...tags.map((word): [string, string] => [word, word])]}
+          value={tag}
+          onChange={(value) => setSearch({ tag: value })}
+        />
       )}
-      <div class="cards">
-        {!all.length && <Nothing />}
-        {all.length > 0 && !shown.length && <NoneShown state={state} text={search.get("find") ?? ""} />}
-        {shown.map((listed) => (
-          <Card {...listed} key={listed.study.name} />
-        ))}
-      </div>
+      <Select
+        label="Order"
+        hideLabel
+        options={SORTS.map(([key, words]) => [key, words])}
+        value={sort}
+        onChange={(value) => setSearch({ sort: value })}
+      />
+      <span class="push" />
+      {all.length > 1 && (
+        <a class="button" href={at("compare")}>
+          Compare
+        </a>
+      )}
     </div>
   );
 }
@@ -140,7 +191,12 @@ const same = (last: Listed[], fresh: Listed[]) =>
   last.length === fresh.length &&
   last.every((listed, position) => {
     const other = fresh[position];
-    return listed.study.name === other?.study.name && listed.summary === other.summary && !listed.problem;
+    return (
+      listed.study.version === other?.study.version &&
+      listed.study.name === other?.study.name &&
+      listed.summary === other.summary &&
+      !listed.problem
+    );
   });
 
 const statusOfError = (error: unknown) => (codeOf(error) === "offline" ? "offline" : "polling");
@@ -184,8 +240,10 @@ function Nothing() {
   );
 }
 
-function NoneShown({ state, text }: { state: string; text: string }) {
-  if (text) return <Empty icon="file" title="No studies here" text={`No name or description contains “${text}”.`} />;
+function NoneShown({ state, find, tag }: Wanted) {
+  if (find)
+    return <Empty icon="file" title="No studies here" text={`No name, description or tag contains “${find}”.`} />;
+  if (tag) return <Empty icon="file" title="No studies here" text={`None of these studies has the tag “${tag}”.`} />;
   const why = state === "archived" ? "No study is archived." : "Every study is archived.";
   return <Empty icon="file" title="No studies here" text={why} />;
 }
@@ -202,16 +260,31 @@ function Card({ study, summary, trace, problem }: Listed) {
         </h2>
         {summary && <StateChip summary={summary} />}
         <span class="push" />
-        {last && (
-          <span class="small quiet" title="Newest batch">
-            {ago(last.created_at)}
-          </span>
+        {may("manage") && (
+          <button
+            type="button"
+            class="plain icon small above no-wall"
+            aria-label={`Fork ${study.name}`}
+            title="Fork: a new study that begins as this one is"
+            onClick={() => openFork(study)}
+          >
+            <Icon name="fork" size={16} />
+          </button>
         )}
       </header>
       {study.configuration.description && <p class="quiet small clamp">{study.configuration.description}</p>}
+      {(study.configuration.tags ?? []).length > 0 && (
+        <div class="row tags">
+          {study.configuration.tags?.map((tag) => (
+            <a class="chip above" href={`${at("")}?tag=${encodeURIComponent(tag)}`} key={tag}>
+              {tag}
+            </a>
+          ))}
+        </div>
+      )}
       {problem && <p class="quiet">{problem}</p>}
-      {summary && trace && <Figures summary={summary} trace={trace} />}
-      {summary && <Progress counts={summary.counts} />}
+      {summary && trace && <Figures study={study.name} summary={summary} trace={trace} />}
+      {summary && <Progress counts={summary.counts} newest={last?.created_at} />}
       {summary && summary.open_batches.length > 0 && (
         <div class="row benches">
           {summary.open_batches.slice(0, 6).map((batch) => (
@@ -229,46 +302,77 @@ function Card({ study, summary, trace, problem }: Listed) {
   );
 }
 
-function Figures({ summary, trace }: { summary: Summary; trace: Trace }) {
-  const { certificate: sure, best_observed: best, unit, counts } = summary;
+function Figures({ study, summary, trace }: { study: string; summary: Summary; trace: Trace }) {
+  const { best_observed: best, unit, counts } = summary;
   if (!counts.observations) return <p class="waiting-card">{beforeTheFirstResult(counts)}</p>;
-  if (summary.front) return <FrontFigures front={summary.front} trace={trace} />;
+  if (summary.front && objectivesOf(summary).length > 1) return <FrontFigures front={summary.front} trace={trace} />;
   if (!best) return <p class="waiting-card">{beforeTheFirstResult(counts)}</p>;
-  const bounds = trace.batches.map((batch) => batch.regret_bound).filter((bound) => bound !== null);
   return (
     <div class="pair">
       <div class="figure">
         <span class="quiet small">{`Best ${summary.objective}`}</span>
         <strong class="number">{withUnit(number(best.mean), unit)}</strong>
-        <span class="small quiet number clip">{best.key}</span>
+        <a class="small quiet number clip above" href={candidatePath(study, best.key)}>
+          {best.key}
+        </a>
         <Spark values={trace.progress.map((point) => point.best)} title="Best so far" step />
       </div>
-      <div class="figure">
-        <span class="quiet small">Possible improvement</span>
-        <strong class="number">{sure ? improvement(sure.regret_bound, unit === "%" ? "" : unit) : "–"}</strong>
-        <span class="small quiet number clip" title={sure ? `With ${percent(sure.confidence)} confidence` : ""}>
-          {sure && (unit === "%" ? "percentage points" : "at most")}
-        </span>
-        <Spark values={sure ? [...bounds, sure.regret_bound] : bounds} title="Possible improvement" tone="quiet" />
-      </div>
+      {summary.front ? (
+        <Possible front={summary.front} label="Can still be the best" />
+      ) : (
+        <Gain {...{ summary, trace }} />
+      )}
     </div>
   );
 }
+
+function Gain({ summary, trace }: { summary: Summary; trace: Trace }) {
+  const { certificate, outlook, unit } = summary;
+  const most = mostToGain(summary);
+  const chance = outlook?.chance_best_is_measured ?? null;
+  return (
+    <div class="figure">
+      <span class="quiet small">Still to gain</span>
+      <strong class="number">{most === null ? "–" : improvement(most, unit === "%" ? "" : unit)}</strong>
+      <span class="small quiet number clip">{most !== null && gainDetail(summary)}</span>
+      {chance === null ? (
+        <Spark values={limitsOf(trace, certificate)} title="How much better another could be" tone="quiet" />
+      ) : (
+        <span class="small quiet chance">{`${percent(chance)} chance that the best is already measured`}</span>
+      )}
+    </div>
+  );
+}
+
+// How the limit went, for a study whose limit is the number above; an estimate is made for today only.
+const limitsOf = ({ batches }: Trace, certificate: Summary["certificate"]) => [
+  ...batches.map((batch) => batch.regret_bound),
+  certificate?.regret_bound ?? null,
+];
+
+function Possible({ front, label }: { front: Front; label: string }) {
+  return (
+    <div class="figure">
+      <span class="quiet small">{label}</span>
+      <strong class="number">{front.possible === null ? "–" : count(front.possible)}</strong>
+      <span class="small quiet">candidates</span>
+    </div>
+  );
+}
+
+const gainDetail = ({ unit, certificate }: Summary) =>
+  unit === "%" ? "percentage points" : `${percent(certificate?.confidence ?? 0.95)} probability`;
 
 function FrontFigures({ front, trace }: { front: Front; trace: Trace }) {
   return (
     <div class="pair">
       <div class="figure">
         <span class="quiet small">On the measured front</span>
-        <strong class="number">{plural(front.measured.length, "candidate")}</strong>
+        <strong class="number">{count(front.measured.length)}</strong>
         <span class="small quiet number clip">{front.measured.map(({ key }) => key).join(", ")}</span>
         <Spark values={trace.hypervolume.map((point) => point.hypervolume)} title="Volume under the front" step />
       </div>
-      <div class="figure">
-        <span class="quiet small">Can still be on it</span>
-        <strong class="number">{front.possible === null ? "–" : count(front.possible)}</strong>
-        <span class="small quiet">candidates</span>
-      </div>
+      <Possible front={front} label="Can still be on it" />
     </div>
   );
 }
@@ -279,7 +383,7 @@ function beforeTheFirstResult({ candidates, pending }: Summary["counts"]): strin
   return `${plural(pending, "measurement")} under way, no result yet.`;
 }
 
-function Progress({ counts }: { counts: Summary["counts"] }) {
+function Progress({ counts, newest }: { counts: Summary["counts"]; newest: string | undefined }) {
   const share = counts.candidates ? counts.measured / counts.candidates : 0;
   const width = `${Math.max(share * 100, counts.measured ? 1 : 0)}%`;
   return (
@@ -288,7 +392,8 @@ function Progress({ counts }: { counts: Summary["counts"] }) {
         <span style={{ width }} />
       </div>
       <span class="small quiet number">
-        {`${count(counts.measured)} of ${plural(counts.candidates, "candidate")} measured · ${plural(counts.observations, "result")} · ${plural(counts.batches, "batch", "batches")}`}
+        {`${count(counts.measured)} of ${plural(counts.candidates, "candidate")} measured · ${plural(counts.observations, "result")}`}
+        {newest && ` · newest batch ${ago(newest)}`}
       </span>
     </div>
   );

@@ -1,12 +1,14 @@
 """How many candidates a batch has if nobody says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.engine import Ask, State, choose
-from app.engine.auto import AutoOptions, Layout, Observed, alpha_for, choose_worthwhile, fit, state_for
+from app.engine.auto import AutoOptions, Layout, Observed, alpha_for, choose_worthwhile, fit, state_for, with_one_more
 from app.engine.auto.batch_size import BENCH, SHARE, promised_shares
 
 X = np.random.default_rng(0).random((60, 2))
@@ -43,6 +45,21 @@ def test_a_batch_is_the_longest_start_of_the_largest_one_that_keeps_its_promise(
     assert sized.next_share == (None if size == ask.max_size else shares[size])
 
 
+@settings(max_examples=30, deadline=None)
+@given(n=st.integers(3, 50), seed=st.integers(0, 20), size=st.integers(1, 8))
+def test_one_more_is_the_next_choice_of_a_longer_batch_and_changes_nothing(n: int, seed: int, size: int) -> None:
+    state, alpha = study(n, seed)
+    ask = ask_for(state, alpha, size, size)
+    sized = choose_worthwhile(choose, state, ask)
+    known = with_one_more(choose, state, ask, sized)
+    longer = choose(state, ask_for(state, alpha, size + 1, size + 1))
+    assert known.selection is sized.selection
+    assert known.selection.picks.tolist() == longer.picks[:size].tolist()
+    assert (known.next_share is None) == (len(longer.picks) == size)
+    if known.next_share is not None:
+        assert known.next_share == pytest.approx(promised_shares(state, longer)[-1], rel=1e-6)
+
+
 def test_what_a_choice_promises_is_its_expected_improvement_by_integration() -> None:
     state, alpha = study(12)
     batch = choose(state, ask_for(state, alpha, 6, 6))
@@ -60,3 +77,11 @@ def test_what_a_choice_promises_is_its_expected_improvement_by_integration() -> 
 def test_a_short_list_ends_a_batch() -> None:
     state, alpha = study(57)
     assert choose_worthwhile(choose, state, ask_for(state, alpha, 5, 10)).selection.ended == "exhausted"
+
+
+def test_a_choice_whose_value_is_as_good_as_certain_promises_next_to_nothing() -> None:
+    state, alpha = study(12)
+    batch = choose(state, ask_for(state, alpha, 3, 3))
+    worst = int(state.mean.argmin())
+    certain = replace(batch, picks=np.array([batch.picks[0], worst]), ucb=np.array([batch.ucb[0], state.mean[worst]]))
+    assert promised_shares(state, certain).tolist() == pytest.approx([1.0, 0.0])

@@ -6,7 +6,7 @@ import pytest
 from app.arrays import FloatArray
 from app.engine.auto import Layout, Observed, fit
 from app.engine.auto.columns import BORROWED_SCALE
-from app.engine.auto.kernel_forms import borrowing_form_for, form_for
+from app.engine.auto.kernel_forms import borrowing_form_of, form_for
 
 N = 40
 
@@ -25,7 +25,7 @@ def truth(X: FloatArray) -> FloatArray:
 
 def test_the_form_its_kernel_and_its_gradient_agree() -> None:
     X, layout = features(0)
-    _, form = borrowing_form_for(layout)
+    _, form = borrowing_form_of(*form_for(layout), layout)
     rng = np.random.default_rng(1)
     theta = np.array([prior.mode for prior in form.priors]) + 0.3 * rng.standard_normal(len(form.priors))
     K, pull_back = form.on(X)(theta)

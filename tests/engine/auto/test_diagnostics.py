@@ -15,10 +15,10 @@ from app.engine.auto import (
     Predictive,
     fit,
     importances,
-    integrated,
     leave_one_out,
     predictive_at,
     state_for,
+    value_distribution,
 )
 from app.engine.auto.predictive import PRIOR_WEIGHT
 
@@ -68,7 +68,8 @@ def test_the_column_that_decides_alone_has_all_the_importance() -> None:
 
 def test_any_features_are_predicted_as_candidates_are() -> None:
     X, state, model, observed = study(15)
-    middle, radius = predictive_at(state, model, observed, X[5:9])
-    predictive = Predictive(integrated(state, model, observed))
-    np.testing.assert_allclose(middle, predictive.location[5:9], atol=1e-8)
-    np.testing.assert_allclose(radius, predictive.half_width(0.95)[5:9], atol=1e-6)
+    numbers = np.flatnonzero(observed.counts == 0)[:4]
+    middle, radius = predictive_at(state, model, observed, AutoOptions(), X[numbers])
+    predictive = Predictive(value_distribution(state, model, observed, AutoOptions()))
+    np.testing.assert_allclose(middle, predictive.location[numbers], atol=1e-8)
+    np.testing.assert_allclose(radius, predictive.half_width(0.95)[numbers], atol=1e-6)

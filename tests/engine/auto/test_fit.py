@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.arrays import FloatArray
 from app.engine import start_from
 from app.engine.auto import AutoOptions, FittedModel, Layout, Observed, fit, needs_refit, settings_for, sums_for
+from app.engine.auto.fitting import SETTLED
 from app.engine.auto.observed import MOST_DISTINCT, grouped
 from tests.engine.auto.strategies import values
 
@@ -41,7 +42,7 @@ def test_a_fit_survives_json() -> None:
 
 
 def test_the_column_that_matters_gets_the_shortest_lengthscale() -> None:
-    lengthscale = np.exp(fitted(40).theta[:-1])
+    lengthscale = np.array(list(fitted(40).lengthscales(Layout.of_numbers(3)).values()))
     assert lengthscale.argmin() == 0
     assert lengthscale[0] < 0.5 * lengthscale[1:].min()
 
@@ -50,8 +51,17 @@ def test_a_warm_start_is_never_worse_than_a_cold_one() -> None:
     X, observed = study(40)
     layout = Layout.of_numbers(3)
     cold = fit(X, layout, observed, "maximize")
-    warm = fit(X, layout, observed, "maximize", previous=fitted(30))
+    warm = fit(X, layout, observed, "maximize", previous=fitted(SETTLED - 1))
     assert warm.log_evidence >= cold.log_evidence - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_settled_fit_goes_on_from_its_optimum_and_ends_as_high(seed: int) -> None:
+    X, observed = study(40, seed=seed)
+    layout = Layout.of_numbers(3)
+    cold = fit(X, layout, observed, "maximize")
+    settled = fit(X, layout, observed, "maximize", previous=fitted(SETTLED, seed=seed))
+    assert settled.log_evidence == pytest.approx(cold.log_evidence, abs=1e-3)
 
 
 def test_a_previous_fit_of_another_table_is_ignored() -> None:

@@ -14,6 +14,7 @@ from app.engine.auto import (
     Observed,
     alpha_for,
     fit,
+    is_noiseless,
     is_noisy,
     limits_for,
     next_batch,
@@ -61,6 +62,21 @@ def test_noise_is_what_the_user_says_or_what_repeats_show(
     values: list[float], options: AutoOptions, noisy: bool
 ) -> None:
     assert is_noisy(Observed.of(4, [0, 1, 1], values), options) is noisy
+
+
+@settings(max_examples=50, deadline=None)
+@given(repeated=st.lists(st.integers(0, 7), max_size=8), odd=st.integers(-1, 7))
+def test_measurements_count_as_noiseless_after_enough_equal_repeats_and_no_other(repeated: list[int], odd: int) -> None:
+    """Rounded values and drawn replicates agree by chance: one equal repeat proves nothing. `odd` repeats differ."""
+    numbers = [*range(8), *repeated]
+    values = [float(number) for number in range(8)] + [number + 0.1 * (number == odd) for number in repeated]
+    observed = Observed.of(9, numbers, values)
+    equal = odd not in repeated
+    assert is_noiseless(observed, AutoOptions()) is (equal and len(repeated) >= AGREEING)
+    assert is_noisy(observed, AutoOptions()) is (not equal)
+    for said in (True, False):
+        assert is_noisy(observed, AutoOptions(noisy=said)) is said
+        assert is_noiseless(observed, AutoOptions(noisy=said)) is (not said)
 
 
 def test_the_best_candidate_is_repeated_until_it_is_known_whether_repeats_differ() -> None:

@@ -35,6 +35,31 @@ def test_a_first_batch_visits_every_cluster(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
+def test_a_share_goes_where_most_is_promised_and_still_every_cluster_is_visited(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    state, promise = nothing_known(clusters(rng)), rng.random(50)
+    promise[[7, 8, 23]] = 5.0, 4.0, 3.0  # the two best are in the same cluster
+    picks = first_batch(state, 5, 5, seed, promise)
+    assert picks[:2].tolist() == [7, 23]
+    assert sorted(picks // 10) == [0, 1, 2, 3, 4]
+    middles = first_batch(state, 5, 5, seed)
+    assert set(picks[2:].tolist()) == {pick for pick in middles.tolist() if pick // 10 not in (0, 2)}
+
+
+@given(st.integers(1, 40), st.integers(1, 50), st.integers(1, 12), st.integers(0, 99))
+def test_whatever_is_promised_a_first_batch_has_distinct_free_candidates(
+    size: int, A: int, cells: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X, absent, out = rng.integers(0, 2, (A, 3)).astype(float), rng.random(A) < 0.3, rng.random(A) < 0.2
+    state = expect(switched_off(nothing_known(X), np.flatnonzero(absent)), np.flatnonzero(out))
+    picks = first_batch(state, size, cells, seed, rng.integers(0, 3, A).astype(float))
+    free = ~absent & ~out
+    assert len(set(picks.tolist())) == len(picks) == min(size, free.sum())
+    assert free[picks].all()
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_so_do_single_candidates_asked_for_in_a_row(seed: int) -> None:
     state, visited = nothing_known(clusters(np.random.default_rng(seed))), []
     for _ in range(5):

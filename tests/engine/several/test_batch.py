@@ -1,11 +1,14 @@
 """Batches for several posteriors: one posterior alone is the engine's own batch; bounds, limits and rules hold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from app.arrays import FloatArray
 from app.engine import Ask, EngineSettings, State, choose, expect, measure, start
 from app.engine.kernels import Gaussian
-from app.engine.several import Aim, Aims, Bound, QuantityPosterior, choose_for
+from app.engine.several import Aim, Aims, Bound, QuantityPosterior, batch, choose_for
 
 
 def state(hallucination: str, seed: int = 0, sign: float = 1.0) -> State:
@@ -75,6 +78,21 @@ def test_with_nothing_feasible_the_nearest_is_chosen() -> None:
     assert batch.picks[0] == np.argmax(limited.mean + 0.1 * np.sqrt(limited.leverage))
 
 
+def test_with_nothing_feasible_left_the_nearest_of_the_rest_is_chosen() -> None:
+    goal, limited = state("full"), state("full", seed=3, sign=-1.0)
+    bound = Bound(1, low=float(np.quantile(limited.mean, 0.9)))
+    ucb = limited.mean + 0.1 * np.sqrt(limited.leverage)
+    left = np.where(ucb >= bound.low, 0, 1)
+    left[np.flatnonzero(ucb >= bound.low)[:2]] = 1
+    only_goal = Aims((Aim(0),), (bound,), optimistic=True).scaled_by([goal.mean, limited.mean], goal.measured)
+    posteriors = [QuantityPosterior(goal, 0.1), QuantityPosterior(limited, 0.1)]
+    chosen = choose_for(posteriors, only_goal, goal, Ask(1, 4, 4, limit=left)).picks
+    assert set(chosen[:2]) == set(np.flatnonzero(ucb >= bound.low)[:2])
+    closed = choose_for(posteriors, only_goal, goal, Ask(1, 1, 1, limit=np.where(ucb >= bound.low, 0, 1))).picks
+    assert closed.tolist() == [int(np.argmax(np.where(ucb < bound.low, ucb, -np.inf)))]
+    assert len(chosen) == 4
+
+
 def test_a_plateau_stalls_nothing() -> None:
     """Every value is 0: no objective has a range, and a batch comes all the same."""
     flat = start(state("full").X, state("full").settings)
@@ -88,3 +106,39 @@ def test_a_target_is_approached_from_both_sides() -> None:
     aim = Aim(0, target=0.5)
     assert aim.utility(np.array([0.4, 0.5, 0.6])) == pytest.approx([-0.1, 0.0, -0.1])
     assert aim.utility(np.array([0.0]), np.array([0.2])) == pytest.approx([-0.3])
+
+
+@pytest.mark.parametrize("hallucination", ["full", "projected"])
+@pytest.mark.parametrize("narrow", [True, False])
+def test_a_short_list_makes_the_same_choices_as_the_whole(
+    hallucination: str, narrow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where many candidates are alike, so that the list has to grow or does not do."""
+    rng = np.random.default_rng(3)
+    scale = 0.02 if narrow else 1.0
+    X = 0.5 + scale * (rng.random((600, 3)) - 0.5)
+    known = [_grown(X, hallucination, seed) for seed in (1, 2, 3)]
+    known = [expect(posterior, [5, 9], [1, 2]) for posterior in known]
+    posteriors = [QuantityPosterior(posterior, 0.5) for posterior in known]
+    aimed = replace(aims(*known), success=rng.random(600))
+    near = []
+    monkeypatch.setattr(batch, "SHORTEST_LIST", 600)
+    monkeypatch.setattr(batch, "LENGTHS", (4, 32))
+    choose_near = batch._choose_near
+    monkeypatch.setattr(batch, "_choose_near", lambda *given: near.append(choose_near(*given)) or near[-1])
+    for number in range(1, 9):
+        ask = Ask(number, 6, 6, limit=np.where(np.arange(600) % 7, 1, 0))
+        whole = batch._choose_from_all(posteriors, aimed, known[0], ask)
+        chosen = choose_for(posteriors, aimed, known[0], ask)
+        assert chosen.picks.tolist() == whole.picks.tolist()
+        assert chosen.ucb == pytest.approx(whole.ucb)
+        assert (chosen.ended, chosen.ratio_bound) == (whole.ended, pytest.approx(whole.ratio_bound))
+    assert any(selection is None for selection in near)
+    assert narrow or any(selection is not None for selection in near)
+
+
+def _grown(X: FloatArray, hallucination: str, seed: int) -> State:
+    rng = np.random.default_rng(seed)
+    settings = EngineSettings(Gaussian(0.4), lam=0.05, dictionary="all", hallucination=hallucination, seed=1)
+    measured = rng.choice(600, 25, replace=False)
+    return measure(start(X, settings), measured, np.sin((seed + 3) * X[measured]).sum(axis=1))

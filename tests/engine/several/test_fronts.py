@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from app.arrays import FloatArray
-from app.engine.several import hypervolume, is_possible, non_dominated
+from app.engine.several import fronts, hypervolume, is_possible, non_dominated
 from app.engine.several.scalarising import hypervolume_score, sphere_constant, sphere_weights
 
 GRID = st.integers(-3, 3).map(float)  # few distinct values, so that ties are frequent
@@ -30,6 +30,14 @@ def test_a_front_is_what_no_other_point_dominates(Y: FloatArray) -> None:
     assert non_dominated(Y).tolist() == expected
 
 
+@given(points())
+def test_a_front_is_the_same_however_it_is_found(Y: FloatArray) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(fronts, "COMPARED_AT_ONCE", 0)
+        one_by_one = non_dominated(Y).tolist()
+    assert one_by_one == non_dominated(Y).tolist()
+
+
 @given(points(most=8))
 def test_the_hypervolume_is_that_of_inclusion_and_exclusion(Y: FloatArray) -> None:
     reference = np.full(Y.shape[1], -2.0)
@@ -39,6 +47,13 @@ def test_the_hypervolume_is_that_of_inclusion_and_exclusion(Y: FloatArray) -> No
         for chosen in combinations(range(len(Y)), size):
             total += (-1) ** (size + 1) * above[list(chosen)].min(axis=0).prod()
     assert hypervolume(Y, reference) == pytest.approx(total)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_the_hypervolume_of_huge_values_is_a_number(k: int) -> None:
+    huge = np.full((2, k), 1e308)
+    huge[1, 0] = np.inf
+    assert hypervolume(huge, np.full(k, -1e308)) == np.finfo(float).max
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5])

@@ -5,9 +5,17 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import Any
 
 import httpx
+import numpy as np
 
+from app.domain.access import Scope
+from app.domain.candidates import BlockArrays, CandidateBlock, Column
+from app.domain.codec import canonical
+from app.domain.events import CandidatesUploaded, StudyCreated
+from app.domain.ledger import GENESIS, encode, seal
+from app.domain.studies import Configuration
 from tests.reliability.attacks.watching import CSV
 
 JSON = {"Content-Type": "application/json"}
@@ -67,6 +75,35 @@ def ledger_of_gigabytes(client: httpx.Client) -> httpx.Response:
     return client.post("/archives", content=_bomb("ledger.jsonl", 1500), headers={"Content-Type": "application/zip"})
 
 
+def large_arrays_in_a_small_archive(client: httpx.Client) -> httpx.Response:
+    """A sound chain of events about one candidate, whose array has 800 MB, in a small zip file."""
+    params = {"accept_unverified": True}
+    return client.post("/archives", params=params, content=_array_bomb(), headers={"Content-Type": "application/zip"})
+
+
+@cache
+def _array_bomb() -> bytes:
+    digest = "0" * 64
+    block = CandidateBlock(0, 1, BlockArrays(digest, digest))
+    told = (StudyCreated(Configuration()), CandidatesUploaded(block, (Column("t", "number", "feature"),)))
+    entries: list[dict[str, Any]] = []
+    for seq, event in enumerate(told, start=1):
+        entry = {"seq": seq, "type": event.type, "format": 1, "payload": encode(event), "actor": "a", "reason": None}
+        entry |= {"recorded_at": "2026-01-01T00:00:00.000000Z", "request_id": "r"}
+        entry["previous"] = entries[-1]["hash"] if entries else GENESIS
+        entries.append(entry | {"hash": seal("bomb", entry)})
+    manifest = {"format": 1, "study": "bomb", "events": len(entries), "head": entries[-1]["hash"]}
+    with zipfile.ZipFile(file := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        archive.writestr("ledger.jsonl", "\n".join(map(canonical, entries)))
+        with archive.open(f"arrays/{digest}.npy", "w", force_zip64=True) as member:
+            header = {"descr": "<f8", "fortran_order": False, "shape": (800 * 2**17, 1)}
+            np.lib.format.write_array_header_1_0(member, header)  # type: ignore[arg-type]
+            for _ in range(800):
+                member.write(bytes(2**20))
+    return file.getvalue()
+
+
 @cache
 def _bomb(name: str, megabytes: int) -> bytes:
     file = io.BytesIO()
@@ -82,9 +119,6 @@ def _bomb(name: str, megabytes: int) -> bytes:
 
 def page_of_10000_wide_candidates(client: httpx.Client) -> httpx.Response:
     """2,000 columns, all that there are."""
-    if client.get("/studies/wide").status_code == 404:
-        client.put("/studies/wide", json={}).raise_for_status()
-        client.put("/studies/wide/candidates", content=_wide(), headers=CSV).raise_for_status()
     return client.get("/studies/wide/candidates", params={"limit": 10_000})
 
 
@@ -97,9 +131,6 @@ def _wide() -> bytes:
 
 def ask_with_10000_levels(client: httpx.Client) -> httpx.Response:
     """A text of 10,000 levels in 100,000 candidates."""
-    if client.get("/studies/levels").status_code == 404:
-        client.put("/studies/levels", json={}).raise_for_status()
-        client.put("/studies/levels/candidates", content=_levels(), headers=CSV).raise_for_status()
     return client.post("/studies/levels/batches", json={"worker": "w", "max_size": 2, "wait": 300})
 
 
@@ -109,19 +140,29 @@ def _levels() -> bytes:
     return f"key,catalyst,x\n{rows}".encode()
 
 
-# In MiB of the whole process, which has 170 at rest.
-LIMITS: Mapping[Attack, int] = {
-    space_of_100_axes: 512,
-    sheet_of_line_feeds: 512,
-    json_of_objects: 512,
-    manifest_of_gigabytes: 512,
-    ledger_of_gigabytes: 512,
-    sheet_of_one_header: 512,
-    json_within_the_limits: 512,
-    members_without_end: 512,
-    space_within_the_limits: 1024,
-    page_of_10000_wide_candidates: 1024,
-    ask_with_10000_levels: 1024,
+def prepare(attack: Attack, admin: httpx.Client) -> None:
+    """Upload the list that an attack is about; the memory that this takes counts as well."""
+    study, content = {page_of_10000_wide_candidates: ("wide", _wide), ask_with_10000_levels: ("levels", _levels)}.get(
+        attack, ("", bytes)
+    )
+    if study:
+        admin.put(f"/studies/{study}/candidates", content=content(), headers=CSV).raise_for_status()
+
+
+# In MiB of the whole process, which has 170 at rest; and what a key must be allowed to do to get so far.
+LIMITS: Mapping[Attack, tuple[int, Scope]] = {
+    space_of_100_axes: (512, Scope.MANAGE),
+    sheet_of_line_feeds: (512, Scope.REPORT),
+    json_of_objects: (512, Scope.REPORT),
+    large_arrays_in_a_small_archive: (512, Scope.MANAGE),
+    manifest_of_gigabytes: (512, Scope.MANAGE),
+    ledger_of_gigabytes: (512, Scope.MANAGE),
+    sheet_of_one_header: (512, Scope.REPORT),
+    json_within_the_limits: (512, Scope.REPORT),
+    members_without_end: (512, Scope.MANAGE),
+    space_within_the_limits: (1024, Scope.MANAGE),
+    page_of_10000_wide_candidates: (1024, Scope.READ),
+    ask_with_10000_levels: (1024, Scope.ASK),
 }
 AT_ONCE = 8
 MOST_TOGETHER = 1536  # MiB, when several are sent at the same time

@@ -1,8 +1,8 @@
 """What an attack does to a server: the peak of its memory, and how long honest reports take meanwhile."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter, sleep
@@ -11,12 +11,22 @@ from uuid import uuid4
 import httpx
 import numpy as np
 
+from app.domain.access import SCOPES, Role, Scope
 from tests.reliability.fleet import Fleet
 
 PAUSE = 0.02  # between two honest reports
 MOST_SECONDS = 10.0  # for one honest report, on any machine
 LIST = "key,t\n" + "".join(f"K{number},{number}\n" for number in range(200))
 CSV = {"Content-Type": "text/csv"}
+ROLES = (Role.ADMIN, Role.SCIENTIST, Role.TECHNICIAN, Role.CLIENT, Role.DASHBOARD)
+ASKS = 'nextbatch_queue_length{queue="asks"}'
+STUDIES = ["honest", "wide", "levels", "slow"]  # all attackers are granted them
+
+
+def roles_that_may(scope: Scope, turn: int = 0) -> list[Role]:
+    """Those that have the scope; which of them is the first depends on whose turn it is."""
+    able = [role for role in ROLES if scope in SCOPES[role]]
+    return able[turn % len(able) :] + able[: turn % len(able)]
 
 
 @dataclass(frozen=True)
@@ -25,15 +35,33 @@ class Target:
 
     address: str
     pid: int
-    key: str
+    keys: Mapping[Role, str]  # of the attackers
     honest_key: str
+    role: Role = Role.ADMIN  # of the attacker
+    slowest: dict[str, float] = field(default_factory=dict)  # in seconds: measured and told, never judged
+
+    def sent_by(self, role: Role) -> "Target":
+        return replace(self, role=role)
 
     def client(self, seconds: float = 300) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {self.key}"}
-        return httpx.Client(base_url=f"{self.address}/v1", headers=headers, timeout=seconds)
+        """The attacker's."""
+        return self._client(self.keys[self.role], seconds)
+
+    def admin(self) -> httpx.Client:
+        """For what has to be there before an attack."""
+        return self._client(self.keys[Role.ADMIN], 300)
 
     def honest(self, seconds: float = MOST_SECONDS) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {self.honest_key}"}
+        return self._client(self.honest_key, seconds)
+
+    def asks_in_progress(self) -> int:
+        """The asks that the server computes or keeps waiting."""
+        with self.admin() as client:
+            lines = client.get(f"{self.address}/metrics").raise_for_status().text.splitlines()
+        return int(float(next(line for line in lines if line.startswith(ASKS)).split()[-1]))
+
+    def _client(self, key: str, seconds: float) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {key}"}
         return httpx.Client(base_url=f"{self.address}/v1", headers=headers, timeout=seconds)
 
 
@@ -50,13 +78,21 @@ class Watch:
 
 
 def target(servers: Fleet) -> Target:
-    """The first server of a fleet, with a study for honest reports."""
+    """The first server of a fleet, with a study for honest reports, and an attacker's key for every role."""
     member = servers.members[0]
     with servers.client() as client:
-        client.put("/studies/honest", json={}).raise_for_status()
+        for study in STUDIES:
+            client.put(f"/studies/{study}", json={}).raise_for_status()
         client.put("/studies/honest/candidates", content=LIST, headers=CSV).raise_for_status()
-        key = client.post("/keys", json={"name": "honest", "role": "admin"}).raise_for_status().json()["key"]
-    return Target(member.address, member.pid or 0, servers.key, key)
+        honest = _new_key(client, "honest", Role.CLIENT)
+        keys = {role: _new_key(client, f"attacking {role}", role) for role in ROLES}
+    return Target(member.address, member.pid or 0, keys, honest)
+
+
+def _new_key(client: httpx.Client, name: str, role: Role) -> str:
+    studies = [] if role is Role.ADMIN else STUDIES
+    made = client.post("/keys", json={"name": name, "role": role, "studies": studies}).raise_for_status()
+    return str(made.json()["key"])
 
 
 @contextmanager
@@ -96,11 +132,30 @@ def _reported(client: httpx.Client) -> bool:
 
 
 def _peak(server: Target) -> int:
-    """MiB that the process has had in memory at the most since `_forget_peak`."""
-    status = Path(f"/proc/{server.pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if "VmHWM" in line).split()[1]) // 1024
+    """MiB that the server and its compute workers have had in memory at the most since `_forget_peak`."""
+    return sum(map(_peak_of, _processes(server.pid)))
+
+
+def _peak_of(pid: int) -> int:
+    with suppress(FileNotFoundError, ProcessLookupError, StopIteration):  # it has ended
+        status = Path(f"/proc/{pid}/status").read_text()
+        return int(next(line for line in status.splitlines() if "VmHWM" in line).split()[1]) // 1024
+    return 0
 
 
 def _forget_peak(server: Target) -> None:
-    with suppress(PermissionError):  # then it is the peak since the start, which is higher
-        Path(f"/proc/{server.pid}/clear_refs").write_text("5")
+    for pid in _processes(server.pid):
+        with suppress(PermissionError, FileNotFoundError):  # then it is the peak since the start, which is higher
+            Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def _processes(pid: int) -> list[int]:
+    """A process and all that it has started."""
+    children = [int(child) for file in Path(f"/proc/{pid}/task").glob("*/children") for child in _words(file)]
+    return [pid, *(found for child in children for found in _processes(child))]
+
+
+def _words(file: Path) -> list[str]:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return file.read_text().split()
+    return []

@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 
 from app.domain.codec import canonical
-from app.domain.ledger import seal
+from app.domain.ledger import RENAMING, seal
 from app.storage import blobs
 
 Forge = Callable[[bytes], bytes]
@@ -41,25 +41,41 @@ def resealed(content: bytes, change: Callable[[dict[str, Any]], None], name: str
 
 
 def _changed_events(content: bytes, change: Callable[[dict[str, Any]], None], name: str) -> list[dict[str, Any]]:
-    with ZipFile(BytesIO(content)) as archive:
-        events = [json.loads(line) for line in archive.read("ledger.jsonl").splitlines()]
-    previous, forged = "0" * 64, {}
+    events = events_of(content)
+    originals = [event["hash"] for event in events]
     for event in events:
-        original = event["hash"]
         event["payload"] = json.loads(event["payload"])
         change(event)
+    previous, forged = "0" * 64, dict[str, str]()
+    for place, (event, original) in enumerate(zip(events, originals, strict=True)):
         payload = event.get("payload")
         _rest_on(forged, payload)
         event |= {"payload": canonical(payload), "previous": previous}
-        previous = event["hash"] = forged[original] = seal(name, event)
+        previous = event["hash"] = forged[original] = seal(_name_at(events[place + 1 :], name), event)
     return events
 
 
+def events_of(content: bytes) -> list[dict[str, Any]]:
+    with ZipFile(BytesIO(content)) as archive:
+        return [json.loads(line) for line in archive.read("ledger.jsonl").splitlines()]
+
+
+def _name_at(later: list[dict[str, Any]], name: str) -> str:
+    """The name that a study had before these events, if one of them gave it another."""
+    for event in later:
+        payload = event.get("payload")
+        renamed = payload.get("study") if isinstance(payload, dict) else None
+        if event.get("type") in RENAMING and isinstance(renamed, str):
+            return renamed
+    return name
+
+
 def _rest_on(forged: dict[str, str], payload: Any) -> None:
-    """A careful forger lets batches rest on the forged past."""
+    """A careful forger lets batches and forks rest on the forged past."""
     basis = payload.get("basis") if isinstance(payload, dict) else None
-    if isinstance(basis, dict) and isinstance(basis.get("hash"), str):
-        basis["hash"] = forged.get(basis["hash"], basis["hash"])
+    for named, member in ((basis, "hash"), (payload, "head")):
+        if isinstance(named, dict) and isinstance(named.get(member), str):
+            named[member] = forged.get(named[member], named[member])
 
 
 def without(member: str) -> Callable[[bytes], bytes]:
@@ -146,33 +162,64 @@ def other_cells(name: str, change: Callable[[Any], Any]) -> Forge:
     """An array of the first block with other cells, under its right digest."""
 
     def forge(content: bytes) -> bytes:
-        with ZipFile(BytesIO(content)) as archive:
-            events = [json.loads(line) for line in archive.read("ledger.jsonl").splitlines()]
-            first = next(json.loads(e["payload"]) for e in events if e["type"] == "candidates-uploaded")
-            arrays = first["block"]["arrays"]
-            digest = arrays["keys"][name.removeprefix("keys ")] if name.startswith("keys ") else arrays[name]
-            array = np.load(BytesIO(archive.read(f"arrays/{digest}.npy")))
-        changed = np.ascontiguousarray(change(array.copy()))
-        other = blobs.name(changed)
-
-        def replace_member(member: str, data: bytes) -> bytes:
-            return data.replace(digest.encode(), other.encode()) if member == "ledger.jsonl" else data
-
-        file = BytesIO()
-        np.save(file, changed)
-        renamed = resealed(rewritten(content, replace_member), lambda _event: None)
-        with ZipFile(BytesIO(renamed)) as old, ZipFile(buffer := BytesIO(), "w", ZIP_DEFLATED) as new:
-            for member in old.namelist():
-                new.writestr(member, old.read(member))
-            new.writestr(f"arrays/{other}.npy", file.getvalue())
-        return buffer.getvalue()
+        first = next(json.loads(e["payload"]) for e in events_of(content) if e["type"] == "candidates-uploaded")
+        arrays = first["block"]["arrays"]
+        digest = arrays["keys"][name.removeprefix("keys ")] if name.startswith("keys ") else arrays[name]
+        return with_array(content, digest, change)
 
     return forge
+
+
+def with_array(content: bytes, digest: str, change: Callable[[Any], Any], name: str = "s") -> bytes:
+    """The archive with another array in the place of this one, under its right digest."""
+    with ZipFile(BytesIO(content)) as archive:
+        array = np.load(BytesIO(archive.read(f"arrays/{digest}.npy")))
+    changed = np.ascontiguousarray(change(array.copy()))
+    other = blobs.name(changed)
+
+    def replace_member(member: str, data: bytes) -> bytes:
+        return data.replace(digest.encode(), other.encode()) if member == "ledger.jsonl" else data
+
+    file = BytesIO()
+    np.save(file, changed)
+    renamed = resealed(rewritten(content, replace_member), lambda _event: None, name)
+    with ZipFile(BytesIO(renamed)) as old, ZipFile(buffer := BytesIO(), "w", ZIP_DEFLATED) as new:
+        for member in old.namelist():
+            new.writestr(member, old.read(member))
+        if f"arrays/{other}.npy" not in old.namelist():
+            new.writestr(f"arrays/{other}.npy", file.getvalue())
+    return buffer.getvalue()
+
+
+def lying_header(content: bytes) -> bytes:
+    """A manifest of thirty megabytes, of which the directory of the zip file says that it has a few bytes."""
+    bloated = rewritten(content, lambda name, data: data + b" " * 30_000_000 if name == "manifest.json" else data)
+    with ZipFile(BytesIO(bloated)) as archive:
+        size = archive.getinfo("manifest.json").file_size
+    return bloated.replace(size.to_bytes(4, "little"), (200).to_bytes(4, "little"))
+
+
+def many_members(content: bytes) -> bytes:
+    """A directory of a million files, each of which is the same one."""
+    with ZipFile(file := BytesIO(), "w") as archive:
+        archive.writestr("a", b"")
+    alone = file.getvalue()
+    begin, end = alone.index(b"PK\x01\x02"), alone.index(b"PK\x05\x06")
+    directory = alone[begin:end] * 1_000_000
+    ended = bytearray(alone[end:])
+    ended[12:16] = len(directory).to_bytes(4, "little")
+    return alone[:begin] + directory + bytes(ended)
 
 
 def _set(array: Any, value: Any) -> Any:
     array[(0,) * array.ndim] = value
     return array
+
+
+def _retype(results: dict[str, Any]) -> None:
+    """The numbers of a column as texts."""
+    results["texts"] |= {name: [str(number) for number in numbers] for name, numbers in results["numbers"].items()}
+    results["numbers"] = {}
 
 
 OBSERVATION: dict[str, Any] = {"observation": 1, "candidate": 0, "values": {"value": {"value": 1.0}}}
@@ -189,6 +236,8 @@ DAMAGED: dict[str, Forge] = {
     "an altered event": edited(b"THF-20", b"THF-90"),
     "another array": another_array,
     "a boundless array": boundless_array,
+    "a header that lies": lying_header,
+    "a million files": many_members,
     "a name that leads elsewhere": lambda content: resealed(content, lambda _event: None, "../../etc"),
     "a name without end": lambda content: resealed(content, lambda _event: None, "x" * 1000),
     "a configuration that is none": told("study-created", configuration={"min_batch": "many"}),
@@ -216,6 +265,9 @@ FORGED: dict[str, Forge] = {
     "a stop at no date": configured(stop={"date": "someday"}),
     "negative hours": configured(overdue_hours=-1.0),
     "a deleted study": told("study-changed", state="deleted"),
+    "an erased study, restored": entry("study-deleted", type="study-erased"),
+    "a study restored to another state": told("study-restored", state="paused"),
+    "a study restored that nobody deleted": entry("study-deleted", type="access-granted", payload={"key_id": "a"}),
     "another seed on the way": told("study-changed", configuration={"seed": 9}),
     "an actor without end": entry("study-created", actor="x" * 51),
     "an actor that is no key": entry("study-created", actor="<script>"),
@@ -255,6 +307,18 @@ FORGED: dict[str, Forge] = {
         "batch-issued", lambda payload: payload["record"].update(best={"candidate": 99, "mean": 1.0, "std": 1.0})
     ),
     "a key of another candidate": told("candidates-switched", candidates=[{"candidate": 0, "key": "THF-90"}]),
+    "a fork of another past": told("fork-started", head="0" * 64),
+    "a fork of nothing": told("study-forked", at=10**6),
+    "borrowed from no study": told_first("results-borrowed", lambda payload: payload["earlier"][0].update(study="a b")),
+    "borrowed values without candidates": told_first(
+        "results-borrowed", lambda payload: payload["earlier"][0]["values"].append(1.0)
+    ),
+    "borrowed texts of a number": told_first("results-borrowed", lambda payload: _retype(payload["earlier"][0])),
+    "a reservation of what is not there": told("candidates-reserved", candidates=[{"candidate": 99, "key": "X"}]),
+    "a release of what nobody reserved": told("reservations-released", candidates=[{"candidate": 0, "key": "DMF-20"}]),
+    "a swap of what is not pending": told("suggestion-swapped", suggestion=[1, 1]),
+    "a swap out of turn": told("suggestion-swapped", rank=9),
+    "a swap without a reason": entry("suggestion-swapped", reason=None),
     "a failure without a reason": told_first(
         "measurements-failed", lambda payload: payload["failures"][0].update(reason="")
     ),
@@ -274,6 +338,7 @@ FORGED: dict[str, Forge] = {
     "a feature that is no number": other_cells("numbers", lambda array: _set(array, np.nan)),
     "an infinite feature": other_cells("numbers", lambda array: _set(array, np.inf)),
     "features of another type": other_cells("numbers", lambda array: array.astype("<f4")),
+    "features of candidates that are not there": other_cells("numbers", lambda array: np.resize(array, (10**6, 1))),
     "features of another shape": other_cells("numbers", lambda array: array[:-1]),
     "a code that is no level": other_cells("codes", lambda array: _set(array, 99)),
     "a negative code": other_cells("codes", lambda array: _set(array, -1)),

@@ -3,60 +3,88 @@
 import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
+from io import BytesIO
 from random import Random
 from typing import Any
 from unittest.mock import patch
+from zipfile import ZipFile
 
+import numpy as np
 from httpx2 import Response
 
 from app.services.archives import story
 from tests.api.lab import Lab
 from tests.reliability import lab
-from tests.reliability.hostile.archives import DAMAGED, FORGED, resealed
+from tests.reliability.hostile.archives import DAMAGED, FORGED, events_of, resealed, with_array
+from tests.reliability.hostile.stories import everything, several_quantities
 from tests.reliability.hostile.values import value
 from tests.reliability.promise import Budget, Count, Promise, on_each_database
 
 READS = (
     *("", "/summary", "/certificate", "/trace", "/candidates?posterior=true", "/candidates?sort=temperature"),
     *("/batches", "/batches/1", "/batches/1/sheet", "/suggestions", "/observations?versions=all", "/observations/1"),
-    *("/events", "/archive"),
+    *("/events", "/archive", "/borrowed", "/front"),
 )
 KNOWN = (*DAMAGED, *FORGED)
+STORIES = {"origin": everything, "several": several_quantities}
 
 
 def _prove(budget: Budget, seed: int, address: str) -> Count:
     random, count = Random(seed), Count(0)
     with lab.opened(address, "origin") as opened:
-        content = _archive(opened)
+        whole, other = (_archive(story(replace(opened, study=name))) for name, story in STORIES.items())
         for case in budget:
+            content = whole if case < len(KNOWN) or random.random() < 0.7 else other
             count += _imported(opened, _forged(content, random, case, f"forged-{case}"))
     return count
 
 
-def _archive(opened: Lab) -> bytes:
-    """Something of everything."""
-    opened.begin().work(2, max_size=2)
-    opened.correct(1, 0.25)
-    opened.retract(2)
-    opened.switch_off("DMF-20")
-    opened.change(description="later")
-    batch = opened.batch(min_size=2, max_size=2)
-    opened.report(suggestion=batch["suggestions"][0]["suggestion"], failed={"reason": "broke"})
-    opened.report(candidate="THF-20", value=0.5, ref="LAB-1", note="clear")
-    return opened.client.get(f"{opened.path}/archive").content
+def _archive(told: Lab) -> bytes:
+    return told.client.get(f"{told.path}/archive").content
 
 
 def _forged(content: bytes, random: Random, case: int, name: str) -> bytes:
-    """A known forgery, or a ledger of which some member somewhere is something else, well sealed."""
+    """A known forgery, or a ledger of which some member or some array is something else, well sealed."""
     if case < len(KNOWN):
         return (DAMAGED | FORGED)[KNOWN[case]](content)
-    chosen = random.randrange(14)
+    if random.random() < 0.3:
+        return _with_another_array(content, random, name)
+    chosen = 1 + random.randrange(len(events_of(content)))
 
     def change(event: dict[str, Any]) -> None:
-        if event["seq"] == chosen + 1:
+        if event["seq"] == chosen:
             _damage(event if random.random() < 0.2 else event["payload"], random)
 
     return resealed(content, change, name)
+
+
+def _with_another_array(content: bytes, random: Random, name: str) -> bytes:
+    with ZipFile(BytesIO(content)) as archive:
+        arrays = [member for member in archive.namelist() if member.startswith("arrays/")]
+    digest = random.choice(arrays).removeprefix("arrays/").removesuffix(".npy")
+    return with_array(content, digest, lambda array: _other_cells(array, random), name)
+
+
+def _other_cells(array: Any, random: Random) -> Any:
+    """Another array: cells exchanged or altered, rows more or less, another type or shape."""
+    flat = array.reshape(-1)
+    places = [random.randrange(flat.size), random.randrange(flat.size)] if flat.size else []
+    match random.randrange(6) if places else 5:
+        case 0:
+            flat[places] = flat[places[::-1]]
+        case 1:
+            flat.view(np.uint8)[random.randrange(flat.nbytes)] ^= 1 << random.randrange(8)
+        case 2:
+            flat[places[0]] = np.array(random.choice((0, 1, 2, 100, 127))).astype(flat.dtype)
+        case 3:
+            return np.concatenate((array, array[: random.randrange(1, len(array) + 1)]))
+        case 4:
+            return array[: random.randrange(len(array))]
+        case _:
+            other = random.choice(("<f8", "<f4", "<i4", "<i8", "|u1"))
+            return array.astype(other) if random.random() < 0.5 else array.reshape(-1, 1).T
+    return array
 
 
 def _damage(document: Any, random: Random) -> None:
@@ -140,8 +168,9 @@ PROMISE = Promise(
     number=24,
     words="An archive is as suspect as any request",
     tested=(
-        "Archives that are damaged, and forged ones with sound hashes: known forgeries, then any member of any event "
-        "changed. Each is refused, or imported and marked; then every read, an ask, a report and a replay work."
+        "Archives of a fork with borrowing, reservations, swaps, deletion and restoring, and of two objectives with a "
+        "constraint: damaged, or forged with sound hashes. First known forgeries, then any member of any event or any "
+        "array is changed. Each is refused, or imported and marked; then every read, an ask, a report, a replay work."
     ),
     unit="archives",
     full=10_000,

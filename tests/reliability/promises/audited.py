@@ -58,7 +58,7 @@ def _administer(client: TestClient, random: Random, case: int) -> list[str]:
             client.delete(f"/v1/studies/{study}/grants/{made['id']}").raise_for_status()
             expected.append((deed, study))
     client.post(f"/v1/keys/{made['id']}/revocation").raise_for_status()
-    client.delete(f"/v1/studies/{study}").raise_for_status()
+    client.delete(f"/v1/studies/{study}?confirm={study}").raise_for_status()
     expected += [("key-revoked", made["id"]), ("study-removed", study)]
     found = [(entry["action"], _about(entry)) for entry in _entries(client)[len(before) :]]
     return [] if found == expected else [f"on record is {found}, not {expected}"]

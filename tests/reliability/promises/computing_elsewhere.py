@@ -1,8 +1,11 @@
-"""Promise 32: computing in other processes changes nothing, although they die and freeze."""
+"""Promise 32: computing in other processes or on a Ray cluster changes nothing, although they die and freeze.
+
+The Ray cluster is the one that the server starts on this machine. Its actors die, and the gateways to them.
+"""
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +23,7 @@ import httpx
 
 from app.compute.supervision import ATTEMPTS
 from tests.api.lab import SOLVENTS, Lab, truth
+from tests.processes import command_of, descendants
 from tests.reliability import chaos, fleet
 from tests.reliability.fleet import Fleet
 from tests.reliability.planting import SILENCE, planted_in_servers
@@ -33,6 +37,7 @@ STUDIES = 2  # that are asked at the same time; neighbours go to different worke
 DEATHS_PER_STUDY = 5
 SETTINGS = {"NEXTBATCH_COMPUTE_WORKERS": str(WORKERS), SILENCE: "3"}
 MOST_SECONDS = 120.0  # for any answer, on any machine
+CLUSTER_SECONDS = 400.0  # for the start of a Ray cluster, of which the server promises nothing
 PAUSE = 0.02  # between two requests of a client: the machine is for the workers
 MOST_BATCHES = 12  # of a study, so that checking them takes no longer than making them
 
@@ -95,22 +100,46 @@ class Client:
         self.send("reports", "observations", json={"observations": [line]})
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """A place to compute: the settings of the server, and by what its processes are known that may die."""
+
+    name: str
+    settings: Mapping[str, str]
+    victims: tuple[str, ...]
+
+
+PROCESSES = Elsewhere("workers", SETTINGS, ("app.compute.worker",))
+ACTORS = Elsewhere(
+    "actors", {**SETTINGS, "NEXTBATCH_COMPUTE": "ray"}, ("ray::ComputeActor", "ray::ComputeActor", "on_ray.gateway")
+)
+
+
 def _prove(budget: Budget, seed: int, address: str) -> Count:
+    """Processes first, and then actors, unless something has been found already: a cluster takes its time."""
+    count = _prove_elsewhere(PROCESSES, budget.divided(2), seed, address)
+    return count if count.violations else count + _prove_elsewhere(ACTORS, budget.divided(2), seed, address)
+
+
+def _prove_elsewhere(place: Elsewhere, budget: Budget, seed: int, address: str) -> Count:
     """A case is a worker that dies or freezes."""
     deed, random = Deed(), Random(seed)
-    with TemporaryDirectory() as folder, fleet.running(address, Path(folder), 1, **SETTINGS) as servers:
-        _wait(servers, lambda status: status["ready"] == WORKERS)  # the server listens before its workers are there
+    with TemporaryDirectory() as folder, fleet.running(address, Path(folder), 1, **place.settings) as servers:
+        # The server listens before its workers are there.
+        _wait(servers, lambda status: status["ready"] == WORKERS, CLUSTER_SECONDS)
         for number, cases in enumerate(chaos.rounds(budget, DEATHS_PER_STUDY)):
             labs = [
-                Lab(servers.lab.client, f"study-{number}-{neighbour}").begin(LIST) for neighbour in range(STUDIES + 1)
+                Lab(servers.lab.client, f"{place.name}-{number}-{neighbour}").begin(LIST)
+                for neighbour in range(STUDIES + 1)
             ]
             with _working(deed, servers, [lab.study for lab in labs]):
                 for _ in cases:
-                    _harm(servers, random, deed)
+                    _harm(servers, place, random, deed)
             for lab in labs:
                 deed.violations += _differences(lab)
         deed.violations += servers.bugs()
-    return Count(deed.deaths, tuple(deed.violations), deed.told, deed.slowest)
+    told = {f"{kind} with {place.name}": number for kind, number in deed.told.items()}
+    return Count(deed.deaths, tuple(deed.violations), told, deed.slowest)
 
 
 @contextmanager
@@ -143,10 +172,10 @@ def _work(deed: Deed, servers: Fleet, study: str, role: Callable[[Client, int], 
                 return
 
 
-def _harm(servers: Fleet, random: Random, deed: Deed) -> None:
+def _harm(servers: Fleet, place: Elsewhere, random: Random, deed: Deed) -> None:
     """Let one worker die or freeze, and wait until there are as many as before."""
     sleep(random.uniform(0.0, 0.3))
-    worker = random.choice(_workers(servers))
+    worker = random.choice(_victims(servers, random.choice(place.victims)))
     deed.deaths += 1
     random.choice((_kill, _kill_in_the_middle, _kill_in_the_middle, _freeze))(worker)
     _wait(servers, lambda status: status["ready"] == WORKERS and status["deaths"] >= deed.deaths)
@@ -173,13 +202,25 @@ def _signal(worker: int, number: int) -> None:
         os.kill(worker, number)
 
 
-def _workers(servers: Fleet) -> list[int]:
-    tasks = Path(f"/proc/{servers.members[0].pid}/task").iterdir()
-    return sorted(int(child) for task in tasks for child in (task / "children").read_text().split())
+def _victims(servers: Fleet, known_by: str) -> list[int]:
+    """The processes below the server whose command says so, once those harmed before have gone.
 
-
-def _wait(servers: Fleet, is_so: Callable[[dict[str, int]], bool]) -> None:
+    An actor outlives its gateway for a moment; nobody notices if it dies then.
+    """
     end = monotonic() + MOST_SECONDS
+    while len(alive := _processes(servers, known_by)) != WORKERS:
+        if monotonic() > end:
+            raise fleet.NeverReady(f"{len(alive)} processes {known_by}, where there should be {WORKERS}")
+        sleep(0.05)
+    return alive
+
+
+def _processes(servers: Fleet, known_by: str) -> list[int]:
+    return sorted(pid for pid in descendants(servers.members[0].pid or 0) if known_by in command_of(pid))
+
+
+def _wait(servers: Fleet, is_so: Callable[[dict[str, int]], bool], seconds: float = MOST_SECONDS) -> None:
+    end = monotonic() + seconds
     while not is_so(httpx.get(f"{servers.addresses[0]}/readyz", timeout=MOST_SECONDS).json()["compute"]):
         if monotonic() > end:
             raise fleet.NeverReady("the compute workers are not replaced")
@@ -200,8 +241,9 @@ PROMISE = Promise(
     number=32,
     words="Computing elsewhere changes nothing",
     tested=(
-        f"A server with {WORKERS} compute workers; clients ask, preview, upload and report all the time, while workers "
-        "are killed, killed in the middle of a computation, and frozen. Every request is answered; only those that "
+        f"A server with {WORKERS} compute workers, and one with {WORKERS} actors on a Ray cluster; clients ask, "
+        "preview, upload and report all the time, while workers, actors and the gateways to them are killed, killed "
+        "in the middle of a computation, and frozen. Every request is answered; only those that "
         f"lose {ATTEMPTS} workers may be refused, reports and uploads never. A server that computes itself gets "
         "the same batches, to the bit."
     ),
@@ -210,7 +252,11 @@ PROMISE = Promise(
     prove=on_each_database(_prove),
     teeth={
         bug: partial(planted_in_servers, bug)
-        for bug in ("lost computations are refused", "repeated computations forget their size")
+        for bug in (
+            "lost computations are refused",
+            "repeated computations forget their size",
+            "what is repeated on actors forgets its size",
+        )
     },
     short=2,
     bite=4,

@@ -33,13 +33,15 @@ PROMISE = Promise(
     number=5,
     words="Linearizable per study",
     tested="Stories of 50 random steps (ask, report, fail, correct, retract, close, pause, switch, repeat) told to two "
-    "processes in turn and to a small model: every answer and everything that can be read is the model's. And all "
+    "processes in turn and to a small model: every answer and everything that can be read is the model's; a third of "
+    "the studies have two objectives, a constraint and costs. And all "
     f"{len(PAIRS)} pairs of deeds at the same time: what comes of it is what comes of one after the other.",
     unit="stories and races",
     full=5_000,
     prove=on_each_database(_prove),
     teeth={"Idempotency-Keys that are not looked at": _twice},
     short=1,
+    bite=3,
     parallel=True,
     share=3,
 )

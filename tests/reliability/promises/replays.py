@@ -18,13 +18,22 @@ from app.storage import blobs
 from app.storage import snapshots as snapshot_rows
 from app.storage.tables import snapshot_blobs
 from app.storage.tables import snapshots as snapshot_table
-from tests.api.lab import THEORY, Lab
+from tests.api.lab import LIST, THEORY, Lab
+from tests.api.test_several_objectives import COST, PURITY, YIELD, outcome
 from tests.databases import DIALECTS, Databases
 from tests.reliability import lab
 from tests.reliability.promise import Budget, Count, Promise
 
 BATCHES, NOT_REPEATED = 6, ("seconds", "created_at")
-THEORIES = (THEORY, None)  # None is auto mode
+PRICED = LIST.replace("\n", ",7\n").replace("solvent,7", "solvent,price")
+SEVERAL = {"objectives": [YIELD, COST], "constraints": [PURITY]}
+# Studies of one quantity and of several with a constraint and costs, in theory and in auto mode.
+KINDS: tuple[dict[str, Any], ...] = (
+    {"theory": THEORY, "candidates": PRICED, "costs": "price", **SEVERAL},
+    {"theory": None},
+    {"theory": None, "candidates": PRICED, "costs": "price", **SEVERAL},
+    {"theory": THEORY},
+)
 
 
 def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
@@ -37,7 +46,7 @@ def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
         elsewhere = [stack.enter_context(lab.opened(address)) for address in addresses]
         for number in budget:
             name = f"study-{number}"
-            told = [_study(Lab(one.client, name), THEORIES[number % 2], Random(f"{seed} {number}")) for one in here]
+            told = [_study(Lab(one.client, name), KINDS[number % 4], Random(f"{seed} {number}")) for one in here]
             if told[0] != told[1]:
                 violations.append(f"{name}: the databases give different batches: {told}")
             for one in (*here, *elsewhere):
@@ -48,18 +57,19 @@ def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
     return Count(replays, tuple(violations), {"batches": batches})
 
 
-def _study(one: Lab, theory: dict[str, Any] | None, random: Random) -> list[str]:
+def _study(one: Lab, kind: dict[str, Any], random: Random) -> list[str]:
     """A study in which much happens; its batches as they were told."""
-    one.begin(theory=theory, repeats=random.choice((2, "auto")))
+    one.begin(**kind, repeats=random.choice((2, "auto")))
+    several = "objectives" in kind
     told = []
     for number in range(1, BATCHES + 1):
         batch = one.batch(f"bench-{number}", max_size=random.randint(1, 4))
         _wait_for_snapshots(one)
         told.append(json.dumps({name: value for name, value in batch.items() if name not in NOT_REPEATED}))
         if number == 1 or random.random() < 0.8:
-            one.measure(batch)
+            one.measure(batch, outcome if several else None)
         for change in random.sample(CHANGES, random.randint(0, 2)):
-            change(one, random)
+            change(one, random, several)
     return told
 
 
@@ -69,11 +79,16 @@ def _wait_for_snapshots(one: Lab) -> None:
     wait([job.future for job in resources.snapshots._running.values()])
 
 
-CHANGES: tuple[Callable[[Lab, Random], object], ...] = (
-    lambda one, random: one.correct(1, random.random()),
-    lambda one, random: one.retract(random.randint(1, 3)),
-    lambda one, random: one.switch_off(f"THF-{random.randint(2, 9)}0"),
-    lambda one, random: one.change(max_batch=random.randint(4, 9)),
+def _correct(one: Lab, random: Random, several: bool) -> None:
+    corrected = outcome(f"THF-{random.randint(2, 9)}0") if several else None
+    one.send_correction(1, {"values": corrected} if corrected else {"value": random.random()})
+
+
+CHANGES: tuple[Callable[[Lab, Random, bool], object], ...] = (
+    _correct,
+    lambda one, random, _several: one.retract(random.randint(1, 3)),
+    lambda one, random, _several: one.switch_off(f"THF-{random.randint(2, 9)}0"),
+    lambda one, random, _several: one.change(max_batch=random.randint(4, 9)),
 )
 
 
@@ -110,13 +125,15 @@ PROMISE = Promise(
     number=11,
     words="Any batch replays bit for bit",
     tested=(
-        "Studies with corrections, retractions and changes, with and without auto mode, on both databases: both give "
-        "the same batches, and each is replayed equal by two servers, from memory, from snapshots and from the ledger."
+        "Studies with corrections, retractions and changes, of one quantity and of several with a constraint and "
+        "costs, with and without auto mode, on both databases: both give the same batches, and each is replayed equal "
+        "by two servers, from memory, from snapshots and from the ledger."
     ),
     unit="replays",
     full=10_000,
     prove=_prove,
     teeth={"snapshots that are a little off": _snapshots_a_little_off, "a cache of any model": _cache_of_any_model},
-    short=1,
+    short=2,
+    bite=1,
     parallel=True,
 )

@@ -21,14 +21,14 @@ def _prove(budget: Budget, seed: int, address: str) -> Count:
     count = Count(0)
     with TemporaryDirectory() as folder, fleet.running(address, Path(folder), SERVERS) as servers:
         for number in budget:
-            count += _one_study(servers, f"study-{number}", seed)
+            count += _one_study(servers, f"study-{number}", seed, several=(seed + number) % 2 == 1)
         return count + Count(0, tuple(servers.bugs()))
 
 
-def _one_study(servers: Fleet, study: str, seed: int) -> Count:
-    bench.begin_study(servers, study)
+def _one_study(servers: Fleet, study: str, seed: int, *, several: bool) -> Count:
+    bench.begin_study(servers, study, several=several)
     with bad_network(servers.addresses, FAULTY, seed) as (address, network):
-        with bench.at_work(servers, study, seed, CLIENTS, _work, [address]) as history:
+        with bench.at_work(servers, study, seed, CLIENTS, _work, [address], several=several) as history:
             sleep(SECONDS_PER_STUDY)
         details = {"faults of the network": network.faults, "answers compared": history.compared}
     return Count(len(history.operations), tuple(checking.violations(servers, study, history)), details)

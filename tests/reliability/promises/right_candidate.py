@@ -1,31 +1,48 @@
 """Promise 30: what a technician sends lands where it belongs: each value is on its own candidate, or refused."""
 
 import csv
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from io import BytesIO, StringIO
+from dataclasses import dataclass
+from io import StringIO
 from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from openpyxl import Workbook
-
-from app.services.intake import measured_values
+from app.services.intake import measured_values, sheet_reading, xlsx
 from app.services.use_cases.report_matching import ReportMatcher
 from tests.api.lab import Lab
 from tests.reliability import lab, libreoffice
 from tests.reliability.libreoffice import LibreOffice, Table
 from tests.reliability.promise import Budget, Count, Promise, on_each_database
+from tests.reliability.spoilt_sheets import (
+    MUTATIONS,
+    OF_FILES,
+    XLSX,
+    as_file,
+    complete_rows,
+    cut_off,
+    measured_in,
+)
 
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 NUMBERS = ("value", "temperature")
 SHEETS_PER_OFFICE = 4
 STUDIES_PER_OFFICE = 4
-IDENTITY = ("suggestion", "key", "temperature", "solvent")
 CANDIDATES = "key,temperature,solvent\n" + "".join(
     f"K{number:02d},{20 + 2.5 * number},{('DMF', 'THF', 'MeOH', 'NMP')[number % 4]}\n" for number in range(40)
 )
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A spoilt sheet: its file, and the values that people see in it."""
+
+    name: str
+    content: bytes
+    media_type: str
+    measured: Sequence[float | None]  # None is no number
+    as_shown: bool = False  # LibreOffice saves a percentage with the two decimals that it shows
 
 
 def _prove(budget: Budget, seed: int, address: str) -> Count:
@@ -37,7 +54,11 @@ def _prove(budget: Budget, seed: int, address: str) -> Count:
             owners: dict[float, str] = {}
             for mutate in random.sample(MUTATIONS, len(MUTATIONS)):
                 table = mutate(_filled_in(here, owners, random), random)
-                total += _judged(here, mutate.__name__, *_as_file(table, random), owners)
+                content, media_type = as_file(table, random)
+                if mutate is cut_off:
+                    content = content[: random.randrange(len(content))]
+                    table = complete_rows(content) if media_type == "text/csv" else []
+                total += _judged(here, Sheet(mutate.__name__, content, media_type, measured_in(table)), owners)
             if budget.cases is None and number % STUDIES_PER_OFFICE == 0:  # only in `make prove`: LibreOffice is slow
                 total += _saved_by_office(here, office, owners, random)
     return total
@@ -48,18 +69,17 @@ def _saved_by_office(here: Lab, office: LibreOffice | None, owners: dict[float, 
     if office is None:
         return Count(0, (), {"of them saved by LibreOffice, which is not on this machine": 0})
     language, suffix = libreoffice.any_language(random), random.choice(("csv", "xlsx"))
-    mutations = random.sample([mutate for mutate in MUTATIONS if mutate not in LOCALES], SHEETS_PER_OFFICE)
+    mutations = random.sample([mutate for mutate in MUTATIONS if mutate not in OF_FILES], SHEETS_PER_OFFICE)
     header, *rows = _filled_in(here, owners, random, share=0.8)
-    tables = [
-        libreoffice.in_language(mutate([header, *rows[part::SHEETS_PER_OFFICE]], random), language, NUMBERS)
-        for part, mutate in enumerate(mutations)
-    ]
+    tables = [mutate([header, *rows[part::SHEETS_PER_OFFICE]], random) for part, mutate in enumerate(mutations)]
     total = Count(0, (), {"of them saved by LibreOffice": len(tables)})
-    files = office.saved(tables, language, suffix)
-    for mutate, content in zip(mutations, files, strict=True):
+    typed = [libreoffice.in_language(table, language, NUMBERS) for table in tables]
+    files = office.saved(typed, language, suffix)
+    media_type = "text/csv" if suffix == "csv" else XLSX
+    for mutate, table, content in zip(mutations, tables, files, strict=True):
         name = f"{mutate.__name__}, saved by LibreOffice as {suffix} ({language})"
-        media_type = "text/csv" if suffix == "csv" else XLSX
-        total += _judged(here, name, content, media_type, owners, as_shown=suffix == "csv")
+        sheet = Sheet(name, content, media_type, measured_in(table), as_shown=suffix == "csv")
+        total += _judged(here, sheet, owners)
     return total
 
 
@@ -72,166 +92,66 @@ def _filled_in(here: Lab, owners: dict[float, str], random: Random, share: float
         rows = [row for row in rows if not row[value]]
     for row in rows:
         if not row[value] and random.random() < share:
-            row[value] = f"{random.randrange(10, 99)}.{random.randrange(10_000, 99_999)}"
+            row[value] = _new_value(owners, random)
         if row[value]:
             owners[float(row[value])] = row[key]
     return [header, *rows]
 
 
-def _as_file(table: Table, random: Random) -> tuple[bytes, str]:
-    """The table as a file, and its media type."""
-    return (_as_xlsx(table), XLSX) if random.random() < 0.3 else (_as_csv(table, random).encode(), "text/csv")
+def _new_value(owners: dict[float, str], random: Random) -> str:
+    """One that nothing has yet, so that it tells for whom it was measured."""
+    while True:
+        text = f"{random.randrange(10, 99)}.{random.randrange(10_000, 99_999)}"
+        if float(text) not in owners:
+            return text
 
 
-def _owners_of(value: float, owners: dict[float, str], as_shown: bool) -> list[str]:
-    """For whom a value was measured. `as_shown`: LibreOffice saves a percentage with the two decimals that it shows."""
-    if value in owners or not as_shown:
-        return [owners[value]] if value in owners else []
-    return [key for measured, key in owners.items() if round(measured, 2) == value]
+def _is(value: float, measured: float, sheet: Sheet) -> bool:
+    return value == measured or (sheet.as_shown and value == round(measured, 2))
 
 
-def _judged(
-    here: Lab, name: str, content: bytes, media_type: str, owners: dict[float, str], *, as_shown: bool = False
-) -> Count:
-    """Send one sheet, and find what was stored for another candidate than the one it was measured for."""
-    answer = here.client.post(f"{here.path}/observations", content=content, headers={"Content-Type": media_type})
+def _owners_of(value: float, owners: dict[float, str], sheet: Sheet) -> list[str]:
+    """For whom a value was measured."""
+    if value in owners:
+        return [owners[value]]
+    return [key for measured, key in owners.items() if _is(value, measured, sheet)]
+
+
+def _judged(here: Lab, sheet: Sheet, owners: dict[float, str]) -> Count:
+    """Send one sheet, and find what was stored for another candidate, twice, or not although it was accepted."""
+    headers = {"Content-Type": sheet.media_type}
+    answer = here.client.post(f"{here.path}/observations", content=sheet.content, headers=headers)
     wrong = [] if answer.status_code in (200, 201, 409, 422) else [f"answered {answer.status_code} {answer.text}"]
-    for observation in here.observations():
-        value, key = observation["value"], observation["key"]
-        measured_for = _owners_of(value, owners, as_shown)
+    stored = Counter((found["value"], found["key"]) for found in here.observations())
+    for (value, key), times in stored.items():
+        measured_for = _owners_of(value, owners, sheet)
         if not measured_for:
             wrong.append(f"{value} was never measured")
         elif key not in measured_for:
             wrong.append(f"{value} of {' or '.join(measured_for)} is stored for {key}")
-    told = answer.json().get("errors", []) if answer.status_code >= 400 else []
-    if not all(finding.get("row") or finding["code"] == "no-observations" for finding in told):
-        wrong.append(f"refused without a row: {answer.text}")
-    violations = tuple(f"{name}: {words}" for words in wrong)
+        elif times > 1:
+            wrong.append(f"{value} of {key} is stored {times} times")
+    if answer.status_code < 400:
+        wrong += _missing(sheet, [value for value, _ in stored])
+    else:
+        wrong += [] if _names_rows(answer.json(), sheet) else [f"refused without a row: {answer.text}"]
+    violations = tuple(f"{sheet.name}: {words}" for words in wrong)
     return Count(1, violations, {"of them refused": int(answer.status_code >= 400)})
 
 
-def _as_csv(table: Table, random: Random) -> str:
-    comma = any("," in cell for row in table[1:] for cell in row)
-    text = StringIO(newline="")
-    csv.writer(text, delimiter=";" if comma else random.choice(",;\t")).writerows(table)
-    return text.getvalue()
-
-
-def _as_xlsx(table: Table) -> bytes:
-    """As a spreadsheet program keeps it: cells that look like numbers are numbers."""
-    workbook, file = Workbook(), BytesIO()
-    for row in table:
-        workbook.active.append([_typed(cell) for cell in row])
-    workbook.save(file)
-    return file.getvalue()
-
-
-def _typed(cell: str) -> Any:
-    try:
-        return float(cell) if cell else None
-    except ValueError:
-        return cell
-
-
-def _column(table: Table, name: str) -> list[str]:
-    return [row[table[0].index(name)] for row in table[1:]]
-
-
-def _with_column(table: Table, name: str, cells: list[str]) -> Table:
-    position = table[0].index(name)
-    rows = [[*row[:position], cell, *row[position + 1 :]] for row, cell in zip(table[1:], cells, strict=True)]
-    return [table[0], *rows]
-
-
-def one_column_sorted(table: Table, random: Random) -> Table:
-    name = random.choice(IDENTITY)
-    return _with_column(table, name, sorted(_column(table, name), reverse=random.random() < 0.5))
-
-
-def one_column_shifted(table: Table, random: Random) -> Table:
-    name = random.choice(IDENTITY)
-    cells = _column(table, name)
-    by = random.randrange(1, max(2, len(cells)))
-    return _with_column(table, name, cells[by:] + cells[:by])
-
-
-def rows_sorted(table: Table, random: Random) -> Table:
-    return [table[0], *random.sample(table[1:], len(table) - 1)]
-
-
-def retyped(table: Table, random: Random) -> Table:
-    ids = [
-        random.choice((text.lower(), text.replace("-", " "), f" {text}", text.replace("S", "")))
-        for text in _column(table, "suggestion")
+def _missing(sheet: Sheet, stored: Sequence[float]) -> list[str]:
+    """The values of an accepted sheet that are not stored."""
+    return [
+        f"it was accepted, but {measured or 'what is no number'} is not stored"
+        for measured in sheet.measured
+        if measured is None or not any(_is(value, measured, sheet) for value in stored)
     ]
-    solvents = [random.choice((text, text.lower(), f"{text} ")) for text in _column(table, "solvent")]
-    return _with_column(_with_column(table, "suggestion", ids), "solvent", solvents)
 
 
-def retyped_wrongly(table: Table, random: Random) -> Table:
-    """One id, key or condition is that of another row, or a slip of the finger."""
-    name = random.choice(IDENTITY)
-    cells = _column(table, name)
-    if cells:
-        cells[random.randrange(len(cells))] = random.choice([*cells, f"{cells[0]}1"])
-    return _with_column(table, name, cells)
-
-
-def ids_as_dates(table: Table, random: Random) -> Table:
-    dates = [f"{number:02d}-{random.choice(MONTHS)}" for number in range(1, len(table))]
-    return _with_column(table, "suggestion", dates)
-
-
-def in_another_locale(table: Table, _random: Random) -> Table:
-    for name in ("value", "temperature"):
-        table = _with_column(table, name, [cell.replace(".", ",") for cell in _column(table, name)])
-    return table
-
-
-def mixed_locales(table: Table, random: Random) -> Table:
-    cells = [cell.replace(".", random.choice(".,")) for cell in _column(table, "value")]
-    return _with_column(table, "value", cells)
-
-
-def columns_renamed(table: Table, random: Random) -> Table:
-    names = {"value": ("Value", "Yield", "yield (%)", "YIELD [%]"), "key": ("Key", "KEY"), "solvent": ("Solvent",)}
-    return [[random.choice(names.get(name, (name,))) for name in table[0]], *table[1:]]
-
-
-def rows_doubled(table: Table, random: Random) -> Table:
-    return [*table, *table[-2:]]
-
-
-def truncated(table: Table, random: Random) -> Table:
-    return table[: random.randrange(1, len(table) + 1)]
-
-
-def with_units(table: Table, _random: Random) -> Table:
-    table = _with_column(table, "temperature", [f"{cell} °C" for cell in _column(table, "temperature")])
-    return _with_column(table, "value", [cell and f"{cell} %" for cell in _column(table, "value")])
-
-
-def columns_left_out(table: Table, random: Random) -> Table:
-    dropped = table[0].index(random.choice(IDENTITY))
-    return [[*row[:dropped], *row[dropped + 1 :]] for row in table]
-
-
-MUTATIONS: list[Callable[[Table, Random], Table]] = [
-    one_column_sorted,
-    one_column_shifted,
-    rows_sorted,
-    retyped,
-    retyped_wrongly,
-    ids_as_dates,
-    in_another_locale,
-    mixed_locales,
-    columns_renamed,
-    rows_doubled,
-    truncated,
-    with_units,
-    columns_left_out,
-]
-LOCALES = (in_another_locale, mixed_locales)  # LibreOffice has a locale of its own
+def _names_rows(problem: dict[str, Any], sheet: Sheet) -> bool:
+    """Whether each finding has a row. A spreadsheet file that was cut off has none that can be read."""
+    rowless = {"no-observations"} | ({"xlsx"} if sheet.name == cut_off.__name__ else set())
+    return all(finding.get("row") or finding["code"] in rowless for finding in problem.get("errors", []))
 
 
 def _keys_ignored() -> AbstractContextManager[object]:
@@ -245,19 +165,36 @@ def _commas_dropped() -> AbstractContextManager[object]:
     return patch.object(measured_values, "read_number", lambda cell, *unit: read_number(cell.replace(",", ""), *unit))
 
 
+def _rows_lost() -> AbstractContextManager[object]:
+    """The last row of every sheet is left out."""
+    rows = sheet_reading._rows
+    return patch.object(sheet_reading, "_rows", lambda *given: (rows(*given)[0][:-1], []))
+
+
+def _shown_percent_scales() -> AbstractContextManager[object]:
+    """83.1 shown as `83.1 %` is read as 8310 %."""
+    return patch.object(xlsx, "_is_percentage", lambda _, number_format: "%" in number_format)
+
+
 PROMISE = Promise(
     number=30,
     words="What a technician sends lands where it belongs",
     tested=(
-        "Filled-in sheets, as CSV and .xlsx, whose rows are sorted, doubled or truncated, whose columns are sorted or "
-        "shifted alone, renamed or left out, with ids retyped or turned into dates, units and decimal signs changed: "
-        "every value is stored for its own candidate, or refused with its row. Some are saved by LibreOffice in five "
+        "Filled-in sheets, as CSV and .xlsx, whose rows are sorted, doubled or left out, whose columns are sorted or "
+        "shifted alone, renamed or left out, with ids retyped, ids or values turned into dates, units, decimal signs "
+        "and number formats changed, or whose file is cut off anywhere: a sheet is accepted and each of its values is "
+        "stored once, for its own candidate, or it is refused with the row. Some are saved by LibreOffice in five "
         "languages, if it is on the machine. (Values sorted alone cannot be told.)"
     ),
     unit="sheets",
     full=10_000,
     prove=on_each_database(_prove),
-    teeth={"keys that are not compared": _keys_ignored, "decimal commas dropped": _commas_dropped},
+    teeth={
+        "keys that are not compared": _keys_ignored,
+        "decimal commas dropped": _commas_dropped,
+        "the last row lost": _rows_lost,
+        "a percent sign that is only shown taken for a percentage": _shown_percent_scales,
+    },
     short=2,
     bite=8,
     parallel=True,

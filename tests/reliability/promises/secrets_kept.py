@@ -78,7 +78,7 @@ def _used(server: Server) -> str:
 
 def _in_the_clear() -> AbstractContextManager[object]:
     """Secrets kept as they are."""
-    return patch.object(access, "_hash", lambda secret: secret)
+    return patch.object(access, "hash_of", lambda secret: secret)
 
 
 PROMISE = Promise(

@@ -30,20 +30,20 @@ class Held:
 
 def _prove(budget: Budget, seed: int, address: str) -> Count:
     """A case is a study that is worked on for a while; what is held after the first third must do for the rest."""
-    held, history = [], History()
+    holdings, history = [], History()
     with TemporaryDirectory() as folder, fleet.running(address, Path(folder), 1, **SETTINGS) as servers:
         for number in budget:
             _work(servers, f"study-{number}", seed, history)
-            held.append(_held(servers))
+            holdings.append(held(servers))
         bugs = servers.bugs()
-    first, last = held[len(held) // 3], held[-1]
+    first, last = holdings[len(holdings) // 3], holdings[-1]
     grown, opened = last.megabytes - first.megabytes, last.files - first.files
     violations = [*history.violations, *bugs]
     if grown > MOST_MEGABYTES:
         violations.append(f"memory grew by {grown:.0f} MB, from {first.megabytes:.0f} MB on")
     if opened > MOST_FILES:
         violations.append(f"{opened} more files are open")
-    details = {"studies": len(held), "MB grown since the first third": round(max(0, grown))}
+    details = {"studies": len(holdings), "MB grown since the first third": round(max(0, grown))}
     return Count(len(history.operations), tuple(violations), details)
 
 
@@ -61,7 +61,8 @@ def _work(servers: Fleet, study: str, seed: int, history: History) -> None:
         list(pool.map(work, range(1, CLIENTS + 1)))
 
 
-def _held(servers: Fleet) -> Held:
+def held(servers: Fleet) -> Held:
+    """The first process of a fleet."""
     process = Path(f"/proc/{servers.members[0].pid}")
     resident = next(line for line in (process / "status").read_text().splitlines() if line.startswith("VmRSS"))
     return Held(int(resident.split()[1]) * 1024 / MEGABYTE, len(list((process / "fd").iterdir())))

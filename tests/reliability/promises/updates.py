@@ -48,7 +48,13 @@ def _client(servers: fleet.Fleet) -> httpx.Client:
 
 
 def _send(client: httpx.Client, address: str, method: str, path: str, **request: object) -> httpx.Response:
-    return client.request(method, f"{address}{path}", **request)
+    """A read again, if its connection was kept so long that the server closed it at the same moment."""
+    try:
+        return client.request(method, f"{address}{path}", **request)
+    except httpx.TransportError:
+        if method != "GET":
+            raise
+        return client.request(method, f"{address}{path}", **request)
 
 
 def _study(send: Send) -> tuple[int, str]:

@@ -4,10 +4,14 @@ from dataclasses import dataclass, field
 
 KEYS = tuple(f"K{number}" for number in range(10))
 LIST = "key,x,y\n" + "".join(f"{key},{number % 3},{number * 0.37 % 1:.3f}\n" for number, key in enumerate(KEYS))
+SEVERAL = {
+    "objectives": [{"name": "yield", "direction": "maximize"}, {"name": "waste", "direction": "minimize"}],
+    "constraints": [{"name": "purity", "at_least": 0.5}],
+}
 TRANSITIONS = {
     "active": {"paused", "archived"},
     "paused": {"active", "archived"},
-    "archived": set(),
+    "archived": {"active", "paused"},
 }
 
 Place = tuple[int, int]
@@ -28,6 +32,7 @@ class Observed:
     place: Place | None
     version: int = 1
     state: str = "recorded"
+    earlier: set[float] = field(default_factory=set)
 
 
 @dataclass
@@ -49,13 +54,28 @@ class Model:
         """A value for a suggestion that wants one."""
         standing = self.at(place)
         if standing and standing[0].state == "retracted":
-            return 409, "already-observed"
+            return self._report_again(place, standing[0], value)
         if standing:
             return (200, None) if standing[0].value == value else (409, "already-observed")
         return self._record(self.suggestions[place].key, value, place)
 
-    def report_by_key(self, key: str, value: float) -> Told:
-        """A value for a candidate: of its oldest pending suggestion, else unsolicited."""
+    def _report_again(self, place: Place, one: Observed, value: float) -> Told:
+        """A new value, where one was retracted; what was found wrong does not come back by itself."""
+        if value in one.earlier | {one.value}:
+            return 409, "already-observed"
+        one.earlier.add(one.value)
+        one.state, one.value, one.version = "recorded", value, one.version + 1
+        self.suggestions[place].state = "observed"
+        return 201, None
+
+    def is_pending(self, key: str) -> bool:
+        return any(one.key == key and one.state == "pending" for one in self.suggestions.values())
+
+    def report_by_key(self, key: str, value: float, *, new: bool) -> Told:
+        """A value for a candidate: of its oldest pending suggestion, else unsolicited; once, unless it is new."""
+        recorded = (one for one in self.observations if one.key == key and one.state == "recorded")
+        if not new and any(one.value == value for one in recorded):
+            return 200, None
         waiting = (
             place for place, one in sorted(self.suggestions.items()) if one.key == key and one.state == "pending"
         )
@@ -68,7 +88,7 @@ class Model:
         return 201, None
 
     def fail(self, place: Place, retry: bool) -> Told:
-        if self.at(place):
+        if any(one.state == "recorded" for one in self.at(place)):
             return 409, "already-observed"
         self.suggestions[place].state = "failed"
         if not retry:
@@ -82,6 +102,7 @@ class Model:
             return 412, "precondition-failed"
         wanted = ("retracted", one.value) if value is None else ("recorded", value)
         if repr((one.state, one.value)) != repr(wanted):  # −0.0 is not 0.0
+            one.earlier.add(one.value)
             one.state, one.value = wanted
             one.version += 1
         return 200, None

@@ -7,15 +7,28 @@ from typing import Any, ClassVar
 
 from httpx2 import Response
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from tests.api.lab import Lab
-from tests.reliability.story.model import KEYS, LIST, Model, Place, Suggested, Told
+from tests.reliability.story.model import KEYS, LIST, SEVERAL, Model, Place, Suggested, Told
 
 WORKERS = st.sampled_from(["w1", "w2", "w3"])
 VALUES = st.sampled_from([0.0, 1.0, -1.5, 0.1, 1e300, 5e-324, -0.0])
 CHOICE = st.integers(0, 10**6)
-OF_THE_REQUEST = {"request_id", "recorded_at", "created_at", "seconds", "hash", "previous", "head", "actor", "build"}
+OF_THE_REQUEST = {
+    "request_id",
+    "recorded_at",
+    "created_at",
+    "seconds",
+    "hash",
+    "previous",
+    "head",
+    "actor",
+    "actors",
+    "build",
+}
+ONE_IN_SO_MANY = 3  # stories are of a study with two objectives, a constraint and costs
+MOST_FORKS = 2  # of a story
 _numbers = count()
 
 Server = Sequence[Lab]  # processes on one database
@@ -31,11 +44,18 @@ class Story(RuleBasedStateMachine):
         super().__init__()
         self.model = Model()
         self.study = f"story-{next(_numbers)}"
+        self.several = False
         self.turn = 0
+        self.forks = 0
         self.last: tuple[Callable[[Lab], Response], list[Response]] | None = None
         self.told.append(self.study)
+
+    @initialize(kind=st.integers(1, ONE_IN_SO_MANY))
+    def begin(self, kind: int) -> None:
+        self.several = kind == ONE_IN_SO_MANY
+        settings = {"costs": "y", **SEVERAL} if self.several else {}
         for processes in self.servers:
-            Lab(processes[0].client, self.study).begin(LIST, repeats="allowed")
+            Lab(processes[0].client, self.study).begin(LIST, repeats="allowed", **settings)
 
     def tell(self, send: Callable[[Lab], Response]) -> tuple[Told, Any]:
         """Send to a process of each server; what they say, which must be the same."""
@@ -51,6 +71,10 @@ class Story(RuleBasedStateMachine):
         """As `tell`, with an Idempotency-Key."""
         headers = {"Idempotency-Key": f"{self.study}-{self.turn}"}
         return self.tell(lambda lab: send(lab, headers))
+
+    def measured(self, value: float) -> dict[str, Any]:
+        """A value as it is reported: in some stories with the other quantities that a measurement gives."""
+        return {"values": {"yield": value, "waste": value, "purity": -value}} if self.several else {"value": value}
 
     def place(self, choice: int) -> Place:
         return sorted(self.model.suggestions)[choice % len(self.model.suggestions)]
@@ -83,15 +107,19 @@ class Story(RuleBasedStateMachine):
         values = [value] * self.model.suggestions[place].replicates
         if len(values) > 1:
             return  # replicates are what tests/api/test_report.py is about
-        body = {"suggestion": f"B{batch}-S{rank}", "value": value}
+        body = {"suggestion": f"B{batch}-S{rank}", **self.measured(value)}
         same(self.write(lambda lab, headers: lab.send(body, headers))[0], self.model.report(place, value))
 
-    @rule(key=st.sampled_from(KEYS), value=VALUES)
-    def report_by_key(self, key: str, value: float) -> None:
+    @rule(key=st.sampled_from(KEYS), value=VALUES, new=st.booleans())
+    def report_by_key(self, key: str, value: float, new: bool) -> None:
+        """Equal values are one measurement, unless they are said to be new."""
         if any(one.key == key and one.replicates > 1 for one in self.model.suggestions.values()):
             return
-        body = {"candidate": key, "value": value}
-        same(self.write(lambda lab, headers: lab.send(body, headers))[0], self.model.report_by_key(key, value))
+        if not new and self.model.is_pending(key):
+            return  # whether it is meant for the suggestion is what tests/api/test_wrong_candidate.py is about
+        body, params = {"candidate": key, **self.measured(value)}, {"duplicates": "new"} if new else {}
+        told = self.write(lambda lab, headers: lab.send(body, headers, **params))[0]
+        same(told, self.model.report_by_key(key, value, new=new))
 
     @precondition(lambda self: self.model.suggestions)
     @rule(choice=CHOICE, retry=st.booleans())
@@ -109,7 +137,9 @@ class Story(RuleBasedStateMachine):
         version = "*" if seen is None else str(seen)
         told = self.tell(
             lambda lab: (
-                lab.retract(number, version=version) if value is None else lab.correct(number, value, version=version)
+                lab.retract(number, version=version)
+                if value is None
+                else lab.send_correction(number, self.measured(value), version=version)
             )
         )
         same(told[0], self.model.correct(number, value, seen))
@@ -124,7 +154,7 @@ class Story(RuleBasedStateMachine):
 
     @rule(state=st.sampled_from(["paused", "active", "active", "active", "archived"]), really=st.integers(0, 9))
     def change(self, state: str, really: int) -> None:
-        if state == "archived" and really:  # else most stories would end early
+        if state == "archived" and really:  # else most steps would be refused
             return
         same(self.tell(lambda lab: lab.change(state=state))[0], self.model.change(state))
 
@@ -134,6 +164,23 @@ class Story(RuleBasedStateMachine):
         path = f"candidates/{key}"
         told = self.tell(lambda lab: lab.client.patch(f"{lab.path}/{path}", json=body))
         same(told[0], self.model.switch(key, available))
+
+    @precondition(lambda self: self.forks < MOST_FORKS)
+    @rule()
+    def fork(self) -> None:
+        """It begins with the results that there are, without what is pending; another process finds it."""
+        self.forks += 1
+        name = f"{self.study}-fork-{self.forks}"
+        for status in (201, 200):
+            told = self.tell(lambda lab: lab.client.post(f"{lab.path}/fork", json={"name": name}))
+            same(told[0], (status, None))
+        _, page = self.tell(lambda lab: lab.client.get(f"/v1/studies/{name}/observations"))
+        seen = [(one["key"], repr(one["value"]), one["version"], one["state"]) for one in page["observations"]]
+        same(seen, [(one.key, repr(one.value), one.version, one.state) for one in self.model.observations])
+        _, bench = self.tell(lambda lab: lab.client.get(f"/v1/studies/{name}/suggestions"))
+        same(bench["suggestions"], [])
+        _, verified = self.tell(lambda lab: lab.client.post(f"/v1/studies/{name}/verify"))
+        assert verified["sound"]
 
     @precondition(lambda self: self.last is not None)
     @rule()

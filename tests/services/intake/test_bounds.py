@@ -5,8 +5,11 @@ import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.domain.errors import Invalid, JsonLimits, Malformed
 from app.domain.limits import (
@@ -77,3 +80,18 @@ def test_an_object_of_too_many_members_is_refused() -> None:
         json_text.loads(json.dumps(members).encode())
     members.pop("0")
     assert json_text.loads(json.dumps(members).encode()) == members
+
+
+@given(st.text(alphabet='"\\,:[{a', max_size=60).map(str.encode), st.integers(1, 9))
+def test_values_are_counted_alike_piece_by_piece_and_at_once(body: bytes, piece: int) -> None:
+    """A text, or an escape in it, may begin in one piece and end in another."""
+    whole = json_text._marks(json_text._TEXT.sub(b"", body))
+    with patch.object(json_text, "PIECE", piece):
+        assert json_text._values_outside_texts(body) == whole
+
+
+def test_a_text_may_contain_any_number_of_commas_and_a_list_may_not() -> None:
+    commas = b"," * (MOST_JSON_VALUES + 10)
+    assert json_text.loads(b'["' + commas + b'"]') == [commas.decode()]
+    with pytest.raises(JsonLimits):
+        json_text.loads(b"[0" + commas.replace(b",", b",0") + b"]")

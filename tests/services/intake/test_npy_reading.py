@@ -5,11 +5,17 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.domain.errors import InvalidCandidates
+from app.services.intake.cell_types import encode_texts
 from app.services.intake.columns import Declared
-from app.services.intake.keys import keys_from_lines
+from app.services.intake.findings import Findings
+from app.services.intake.keys import check_keys, check_packed_keys, keys_from_lines
+from app.services.intake.limits import IntakeLimits
 from app.services.intake.npy_reading import read_npy
+from app.storage.packed_strings import PackedStrings, pack_strings
 
 
 @pytest.fixture
@@ -22,9 +28,9 @@ def saved(tmp_path):
     return saved
 
 
-def mistakes_in(path, **given):
+def mistakes_in(path, **options):
     with pytest.raises(InvalidCandidates) as refused:
-        read_npy(path, **given)
+        read_npy(path, **options)
     return [(finding.code, finding.row, finding.column) for finding in refused.value.findings]
 
 
@@ -66,9 +72,15 @@ def test_bad_cells_are_named_in_every_block(saved):
     ]
 
 
-@pytest.mark.parametrize("value", [2**53 + 1, -(2**53) - 1])
+@pytest.mark.parametrize("value", [2**53, 2**53 + 1, -(2**53), -(2**53) - 1, np.uint64(2**53)])
 def test_integers_that_a_double_rounds_are_refused(saved, value):
-    assert mistakes_in(saved(np.array([[1], [value]]))) == [("not-exact", 2, "x1")]
+    kind = np.asarray(value).dtype
+    assert mistakes_in(saved(np.array([[1], [value]], dtype=kind))) == [("not-exact", 2, "x1")]
+
+
+@pytest.mark.parametrize("kind", ["i8", "u8"])
+def test_the_largest_integer_that_a_double_holds_is_taken(saved, kind):
+    read_npy(saved(np.array([[1], [2**53 - 1]], dtype=kind)))
 
 
 @pytest.mark.parametrize(
@@ -141,3 +153,20 @@ def test_key_lines_that_are_not_utf_8_are_named(tmp_path):
     with pytest.raises(InvalidCandidates) as refused:
         keys_from_lines(path)
     assert refused.value.findings[0].row == 2
+
+
+@settings(deadline=None)
+@given(st.lists(st.text("ab. \t\x7fä\u2028", max_size=4), min_size=1, max_size=10))
+def test_keys_that_stay_packed_have_the_same_mistakes_as_others(keys):
+    limits, packed_findings, findings = IntakeLimits(key_length=3), Findings(), Findings()
+    check_packed_keys(PackedStrings(*pack_strings(keys)), 1, limits, packed_findings)
+    check_keys(encode_texts(keys), None, 1, limits, findings)
+    assert _mistakes(packed_findings) == _mistakes(findings)
+
+
+def _mistakes(findings):
+    try:
+        findings.stop_if_any()
+    except InvalidCandidates as refused:
+        return sorted((finding.row, finding.code, finding.message) for finding in refused.findings)
+    return []

@@ -193,3 +193,16 @@ def test_mistakes_of_several_parameters_are_told_at_once():
         ("parameter-form", "/parameters/a"),
         ("not-a-list", "/parameters/b/values"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("temprature", "Did you mean `temperature`?"), ("z", "Use one of: `temperature`, `time`.")]
+)
+def test_an_unknown_parameter_is_answered_with_those_that_there_are(name, hint):
+    parameters = {"temperature": {"values": [1, 2]}, "time": {"values": [1, 2]}}
+    document = {"parameters": parameters, "constraints": [{"coefficients": {name: 1}, "at_most": 1}]}
+    with pytest.raises(InvalidCandidates) as refused:
+        read_space(document)
+    assert [finding.message for finding in refused.value.findings] == [
+        f"The space has no parameter of this name. {hint}"
+    ]

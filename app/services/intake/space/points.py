@@ -111,7 +111,7 @@ def _draw_distinct(space: Space, sample: int, limits: IntakeLimits) -> FloatArra
     raise refuse("sample-starved", message, pointer="/sample")
 
 
-def _draw(space: Space, rows: int, bits: np.random.PCG64) -> FloatArray:
+def _draw(space: Space, rows: int, bits: "np.random.PCG64") -> FloatArray:
     raw = bits.random_raw(rows * len(space.axes)).reshape(rows, len(space.axes))
     quantiles = (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
     columns = [axis.at(quantiles[:, position]) for position, axis in enumerate(space.axes)]

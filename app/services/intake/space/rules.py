@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import inf
 
 import numpy as np
@@ -15,6 +16,7 @@ _TOLERANCE = 1e-9
 """Relative to the terms of the sum: 0.1 + 0.2 + 0.7 equals 1."""
 _BOUNDS = ("at_least", "at_most", "equals")
 _MOST_TERMS = 100
+_MOST_NAMES = 20  # in a message
 _MOST_VALUES = 10_000
 
 
@@ -79,7 +81,10 @@ class ParameterNames:
     def position(self, name: str, node: Node) -> int:
         """The position of a parameter; `node` is where the document names it."""
         if name not in self._positions:
-            raise node.refuse("unknown-parameter", "There is no parameter of this name. Check the spelling.")
+            close = get_close_matches(name, self._positions, n=1)
+            names = ", ".join(f"`{known}`" for known in list(self._positions)[:_MOST_NAMES])
+            hint = f"Did you mean `{close[0]}`?" if close else f"Use one of: {names}."
+            raise node.refuse("unknown-parameter", f"The space has no parameter of this name. {hint}")
         return self._positions[name]
 
     def number_position(self, name: str, node: Node) -> int:

@@ -72,7 +72,7 @@ export function AskDialog({ study, summary, worker, onDone, onClose }: DialogPro
     <Modal label="Ask for a batch" onClose={onClose} wide>
       <form class="asking" method="dialog" onSubmit={submit} ref={form}>
         <div class="asking-terms">
-          <h2>Ask for a batch</h2>
+          <h2 aria-level={1}>Ask for a batch</h2>
           <p class="quiet">
             The server chooses which measurements are worth making at once, and how many, within what you say here.
           </p>

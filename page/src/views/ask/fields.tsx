@@ -65,7 +65,7 @@ export function Selection({ terms, change, study, pins }: PartProps & { study: S
     <details class="asking-part">
       <summary>{`Which candidates${stated.length ? `: ${stated.join(", ")}` : ""}`}</summary>
       <section>
-        <h3>Only those that meet</h3>
+        <h3 aria-level={2}>Only those that meet</h3>
         {standing.length > 0 && (
           <p class="quiet small">{`The study's own conditions hold as well: ${standing.join("; ")}.`}</p>
         )}
@@ -78,14 +78,14 @@ export function Selection({ terms, change, study, pins }: PartProps & { study: S
         />
       </section>
       <section>
-        <h3>In any case</h3>
+        <h3 aria-level={2}>In any case</h3>
         <p class="quiet small">
           Your favourites, or a control for every plate. The rest of the batch is chosen around them.
         </p>
         <Favourites study={study} pins={pins} include={include} onChange={(chosen) => change({ include: chosen })} />
       </section>
       <section>
-        <h3>Not this time</h3>
+        <h3 aria-level={2}>Not this time</h3>
         <ul class="chip-list">
           {exclude.map((key) => (
             <li key={key}>
@@ -252,7 +252,7 @@ export function Composition({ terms, change, study }: PartProps & { study: Study
     <details class="asking-part">
       <summary>{`What the batch shares${stated.length ? `: ${stated.join(", ")}` : ""}`}</summary>
       <section>
-        <h3>
+        <h3 aria-level={2}>
           <Term name="composition">Rules</Term>
         </h3>
         <ul class="chip-list">

@@ -1,8 +1,9 @@
 // The batch as it would be: its candidates, why it has its size, and what each condition costs. Nothing is stored.
 
+import { Fragment } from "preact";
 import { cell, plural } from "../../core/format.ts";
 import type { Column, Preview, Study, Suggestion, Summary } from "../../core/types.ts";
-import { endedWords, expectedWords } from "../../core/words.ts";
+import { endedWords, expectedWords, purposeWords } from "../../core/words.ts";
 import { Term } from "../../parts/term.tsx";
 import { priceWords, type Terms } from "./terms.ts";
 
@@ -28,12 +29,17 @@ export function Previewed({ preview, before, outdated, busy, terms, study, summa
       )}
       {preview && (
         <>
-          <h3>{sizeWords(preview, terms)}</h3>
+          <h3 aria-level={2}>{sizeWords(preview, terms)}</h3>
+          {preview.size_words && <p class="quiet small">{preview.size_words}</p>}
           <p class="quiet small">
             {outdated ? "The request has changed since. Preview it again." : "Nothing is stored yet."}
           </p>
           {before && <Changed before={before} now={preview.suggestions.map(({ key }) => key)} />}
-          <Prices preview={preview} terms={terms} unit={summary.unit} />
+          <Prices
+            preview={preview}
+            terms={terms}
+            unit={(study.configuration.objectives?.length ?? 1) > 1 ? null : summary.unit}
+          />
           {study.configuration.theory && !preview.guaranteed && (
             <p class="note warn">The guarantee of the theory does not cover this batch.</p>
           )}
@@ -62,12 +68,12 @@ function Changed({ before, now }: { before: string[]; now: string[] }) {
   );
 }
 
-function Prices({ preview, terms, unit }: { preview: Preview; terms: Terms; unit: string }) {
+function Prices({ preview, terms, unit }: { preview: Preview; terms: Terms; unit: string | null }) {
   const prices = Object.entries(preview.prices);
   if (!prices.length) return null;
   return (
     <div class="prices">
-      <h4>
+      <h4 aria-level={3}>
         <Term name="price">What your conditions cost</Term>
       </h4>
       <ul>
@@ -102,21 +108,28 @@ function Members({ preview, terms, study, summary }: MembersProps) {
         </thead>
         <tbody>
           {preview.suggestions.map((suggestion) => (
-            <tr key={suggestion.suggestion}>
-              <td class="nowrap">
-                <b>{suggestion.key}</b>
-                {suggestion.replicates > 1 && <span class="chip gap">{`${suggestion.replicates}×`}</span>}
-                {terms.include.some(({ key }) => key === suggestion.key) && (
-                  <span class="chip accent gap">your own</span>
-                )}
-              </td>
-              {known && <td class="nowrap number">{expectedWords(suggestion.why, summary)}</td>}
-              {columns.map((column) => (
-                <td class="number" key={column.name}>
-                  {cell(cellOf(suggestion, column))}
+            <Fragment key={suggestion.suggestion}>
+              <tr class={suggestion.why.words ? "explained" : ""}>
+                <td class="nowrap">
+                  <b>{suggestion.key}</b>
+                  {suggestion.replicates > 1 && <span class="chip gap">{`${suggestion.replicates}×`}</span>}
+                  {terms.include.some(({ key }) => key === suggestion.key) && (
+                    <span class="chip accent gap">your own</span>
+                  )}
                 </td>
-              ))}
-            </tr>
+                {known && <td class="nowrap number">{expectedWords(suggestion.why, summary)}</td>}
+                {columns.map((column) => (
+                  <td class="number" key={column.name}>
+                    {cell(cellOf(suggestion, column))}
+                  </td>
+                ))}
+              </tr>
+              {suggestion.why.words && (
+                <tr class="explanation">
+                  <td colSpan={columns.length + (known ? 2 : 1)}>{purposeWords(suggestion.why.words)}</td>
+                </tr>
+              )}
+            </Fragment>
           ))}
         </tbody>
       </table>

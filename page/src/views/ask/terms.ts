@@ -1,6 +1,6 @@
 // What an ask says: how many measurements, of which candidates, and what they share. As a form holds it, and as it is sent.
 
-import { difference, plural } from "../../core/format.ts";
+import { difference, percent, plural } from "../../core/format.ts";
 import type { AskBody, Finding } from "../../core/types.ts";
 
 export type How = "most" | "exactly" | "least";
@@ -89,10 +89,11 @@ function nameOf(term: string, { rules }: Terms): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-// "One temperature for the whole batch costs 2.1 percentage points."
-export function priceWords(term: string, price: number, terms: Terms, unit: string): string {
+// "One temperature for the whole batch costs 2.1 percentage points." Without a unit (null), the price is a share.
+export function priceWords(term: string, price: number, terms: Terms, unit: string | null): string {
   const name = nameOf(term, terms);
-  return price > 0 ? `${name}: costs ${difference(price, unit, 2)}.` : `${name}: costs nothing.`;
+  if (!(price > 0)) return `${name}: costs nothing.`;
+  return `${name}: costs ${unit === null ? `${percent(price)} of the front` : difference(price, unit, 2)}.`;
 }
 
 // Where in the form the server's complaint belongs, in the form's own words.

@@ -110,7 +110,9 @@ function OneBench({ name, worker }: { name: string; worker: string }) {
         </div>
         {batch && (
           <div class="row actions no-print">
-            {may("report") && <SheetTools name={name} batch={batch} onSaved={look} />}
+            {may("report") && (
+              <SheetTools name={name} batch={batch} quantities={facts.summary.quantities} onSaved={look} />
+            )}
             <PrintMenu />
           </div>
         )}

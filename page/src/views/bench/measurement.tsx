@@ -24,6 +24,7 @@ export function Measurement(props: MeasurementProps) {
       {result && (
         <div class="slot saved">
           <SavedWhen {...props} result={result} />
+          {result.note && <span class="small">{result.note}</span>}
         </div>
       )}
     </div>

@@ -6,13 +6,14 @@ import { useState } from "preact/hooks";
 import { benchPath } from "../../core/address.ts";
 import { query, send, studyApi } from "../../core/api.ts";
 import { preview as readSheet, type Preview as Sheet } from "../../core/csv.ts";
-import { cell, plural } from "../../core/format.ts";
+import { cell, plural, withUnit } from "../../core/format.ts";
 import { useRead } from "../../core/hooks.ts";
 import type { Batch, Suggestion } from "../../core/types.ts";
 import { Select } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { QrCode } from "../../parts/qr.tsx";
 import { Complaint, Loading } from "../../parts/states.tsx";
+import { bareName, unitOf } from "../study/facts.ts";
 import type { PaperProps } from "./printing.tsx";
 
 export default function Paper({ show, ...props }: PaperProps) {
@@ -71,7 +72,7 @@ function Plate(props: SheetProps) {
           CSV of the layout
         </a>
       </Tools>
-      <h2>{`Plate of batch ${batch.number}: ${plural(needed, "measurement")}`}</h2>
+      <h1>{`Plate of batch ${batch.number}: ${plural(needed, "measurement")}`}</h1>
       <Complaint error={error} />
       {!data && !error && <Loading part />}
       {data && (
@@ -133,7 +134,9 @@ function Wells({ sheet, batch, plate, shown, order }: WellsProps) {
                         lines
                           .slice(0, MOST_LINES)
                           .map((name) => (
-                            <span key={name}>{cell(inside.features[name] ?? inside.attributes[name])}</span>
+                            <span key={name}>
+                              {withUnit(cell(inside.features[name] ?? inside.attributes[name]), unitOf(name))}
+                            </span>
                           ))}
                     </td>
                   );
@@ -145,7 +148,7 @@ function Wells({ sheet, batch, plate, shown, order }: WellsProps) {
       </div>
       {lines.length > 0 && (
         <p class="quiet small">
-          {`In each well: the candidate, then ${lines.slice(0, MOST_LINES).join(", ")}.`}
+          {`In each well: the candidate, then ${lines.slice(0, MOST_LINES).map(bareName).join(", ")}.`}
           {lines.length > MOST_LINES && ` The CSV has all ${lines.length} columns.`}
         </p>
       )}
@@ -163,7 +166,7 @@ function Labels(props: SheetProps) {
   return (
     <div class="paper">
       <Tools {...props} />
-      <h2 class="no-print">{`${plural(labels.length, "label")} for batch ${batch.number}`}</h2>
+      <h1 class="no-print">{`${plural(labels.length, "label")} for batch ${batch.number}`}</h1>
       <p class="quiet no-print">
         The code is the candidate's key: a scanner at the bench goes to its row. Print on a sheet of labels, or cut them
         out.
@@ -197,7 +200,9 @@ function Label({ study, suggestion, replicate }: LabelProps) {
       <div>
         <b>{key}</b>
         <span>{`${study} · ${id}${replicate ? ` · ${replicate}` : ""}`}</span>
-        <span>{cells.map(([column, value]) => `${column} ${cell(value)}`).join(", ")}</span>
+        <span>
+          {cells.map(([column, value]) => `${bareName(column)} ${withUnit(cell(value), unitOf(column))}`).join(", ")}
+        </span>
       </div>
     </li>
   );

@@ -1,13 +1,15 @@
 // One candidate on the bench: its key, its settings, and a field for each measurement.
 
-import { useRef } from "preact/hooks";
-import { cell } from "../../core/format.ts";
+import { useRef, useState } from "preact/hooks";
+import { candidatePath } from "../../core/address.ts";
+import { cell, plural } from "../../core/format.ts";
 import { type Item, put, useWaiting } from "../../core/outbox.ts";
 import { isSeveral } from "../../core/quantities.ts";
 import { may } from "../../core/session.ts";
-import type { Suggestion } from "../../core/types.ts";
+import type { Cell, Suggestion } from "../../core/types.ts";
 import { expectedWords, stateWords } from "../../core/words.ts";
 import { ask } from "../../parts/dialog.tsx";
+import { Structures } from "../../parts/structure.tsx";
 import type { BenchFacts } from "./facts.ts";
 import { isPartly, Measurement } from "./measurement.tsx";
 import { Entry, Saved, Waiting } from "./slot.tsx";
@@ -44,13 +46,15 @@ export function BenchRow(props: RowProps) {
   );
 }
 
-function Front({ suggestion, facts }: RowProps) {
+function Front({ suggestion, facts, name }: RowProps) {
   const { key, replicates, state, attributes, features, why } = suggestion;
   const partly = isPartly(suggestion, facts);
   return (
     <div class="what">
       <div class="row">
-        <strong class="key">{key}</strong>
+        <strong class="key">
+          <a href={candidatePath(name, key)}>{key}</a>
+        </strong>
         {replicates > 1 && <span class="chip">{`${replicates} measurements`}</span>}
         {state !== "pending" && (
           <span class={`chip ${state === "observed" && !partly ? "accent" : "warn"}`}>
@@ -58,23 +62,56 @@ function Front({ suggestion, facts }: RowProps) {
           </span>
         )}
       </div>
-      <dl class="conditions">
-        {[...Object.entries(attributes), ...Object.entries(features)].map(([column, value]) => (
-          <div key={column}>
-            <dt>{column}</dt>
-            <dd class="number">{cell(value)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Structures
+        study={name}
+        columns={facts.study.columns}
+        id={key}
+        cells={features as Record<string, Cell>}
+        size={132}
+      />
+      <Conditions cells={[...Object.entries(attributes), ...Object.entries(features)] as [string, Cell][]} />
       {why.mean !== null && <p class="quiet small no-print">{`Expected: ${expectedWords(why, facts.summary)}.`}</p>}
     </div>
   );
 }
 
-export type SlotsProps = Omit<RowProps, "onSaved"> & { mine: Item[]; onSaved: () => void };
+const MOST_CONDITIONS = 16; // of a row at first; the others are one tap away
+
+function Conditions({ cells }: { cells: [string, Cell][] }) {
+  const first = cells.length > MOST_CONDITIONS ? cells.slice(0, MOST_CONDITIONS - 4) : cells;
+  const others = cells.slice(first.length);
+  const list = (shown: [string, Cell][]) => (
+    <dl class="conditions">
+      {shown.map(([column, value]) => (
+        <div key={column}>
+          <dt>{column}</dt>
+          <dd class="number">{cell(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+  return (
+    <>
+      {list(first)}
+      {others.length > 0 && (
+        <details class="small">
+          <summary>{plural(others.length, "more column")}</summary>
+          {list(others)}
+        </details>
+      )}
+    </>
+  );
+}
+
+export type SlotsProps = Omit<RowProps, "onSaved"> & {
+  mine: Item[];
+  noting?: boolean;
+  onSaved: () => void;
+};
 
 function Slots(props: SlotsProps) {
   const { suggestion, name, mine } = props;
+  const [noting, setNoting] = useState(false);
   const lost = mine.find((item) => item.place.endsWith("/lost"));
   if (lost) return <Waiting item={lost} name={name} />;
   if (suggestion.state === "failed" || suggestion.state === "abandoned")
@@ -90,9 +127,9 @@ function Slots(props: SlotsProps) {
   return (
     <>
       {Array.from({ length: suggestion.replicates }, (_, position) => position + 1).map((replicate) => (
-        <Slot {...props} replicate={replicate} key={replicate} />
+        <Slot {...props} noting={noting} replicate={replicate} key={replicate} />
       ))}
-      <Lost {...props} />
+      <Lost {...props} noting={noting} onNote={() => setNoting(!noting)} />
     </>
   );
 }
@@ -112,7 +149,7 @@ function OnlySlot(props: SlotsProps & { replicate: number }) {
   return may("report") ? <Entry place={place} takenBack={result} {...props} /> : <span class="quiet">pending</span>;
 }
 
-function Lost({ suggestion, name, mine, look }: SlotsProps) {
+function Lost({ suggestion, name, mine, look, noting, onNote }: SlotsProps & { onNote: () => void }) {
   if (!may("report") || suggestion.state !== "pending" || mine.length) return null;
   const { key, suggestion: id } = suggestion;
   const lose = (report: object, words: string) => put(name, `${id}/lost`, { suggestion: id, ...report }, words);
@@ -144,6 +181,15 @@ function Lost({ suggestion, name, mine, look }: SlotsProps) {
     });
   return (
     <div class="row no-print lost">
+      <button
+        type="button"
+        class="plain small"
+        aria-label={`Note on ${key}`}
+        aria-expanded={noting ?? false}
+        onClick={onNote}
+      >
+        Note
+      </button>
       <button type="button" class="plain small" aria-label={`${key} failed`} onClick={fail}>
         Failed
       </button>

@@ -14,15 +14,21 @@ interface EntryProps extends Omit<RowProps, "onSaved"> {
   replicate: number;
   takenBack?: Observation; // a new value is its correction: the place has a history
   quantity?: Quantity; // one of several
+  noting?: boolean; // whether a note can be typed beside the value
   onSaved: () => void;
 }
 
 export function Entry(props: EntryProps) {
-  const { takenBack, quantity, place, replicate, suggestion, facts, name, onScanned, onSaved } = props;
+  const { takenBack, quantity, noting, place, replicate, suggestion, facts, name, onScanned, onSaved } = props;
   const input = useRef<HTMLInputElement>(null);
+  const remark = useRef<HTMLInputElement>(null);
   const [complaint, setComplaint] = useState("");
   const unit = quantity?.unit ?? facts.summary.unit;
   const label = `${quantity?.name ?? facts.summary.objective} of ${suggestion.key}${suggestion.replicates > 1 ? `, measurement ${replicate}` : ""}`;
+  const reportOf = (told: object, note = "") =>
+    takenBack
+      ? { ...told, reason: note || "Entered again at the bench." }
+      : { suggestion: suggestion.suggestion, ...told, replicate, ...(note && { note }) };
   const save = () => {
     const element = input.current;
     const text = element?.value.trim();
@@ -36,10 +42,8 @@ export function Entry(props: EntryProps) {
     setComplaint("");
     element.disabled = true;
     const again = takenBack && { observation: takenBack.observation, version: takenBack.version };
-    const measured = quantity ? { values: { [quantity.name]: value } } : { value };
-    const report = again
-      ? { ...measured, reason: "Entered again at the bench." }
-      : { suggestion: suggestion.suggestion, ...measured, replicate };
+    const told = quantity ? { values: { [quantity.name]: value } } : { value };
+    const report = reportOf(told, remark.current?.value.trim());
     put(name, place, report, exact(value), again);
     onSaved();
   };
@@ -56,17 +60,25 @@ export function Entry(props: EntryProps) {
           class={complaint ? "invalid" : ""}
           aria-label={label}
           placeholder={quantity?.name ?? (suggestion.replicates > 1 ? `#${replicate}` : "value")}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter") return;
-            event.preventDefault();
-            save();
-          }}
+          onKeyDown={onEnter(save)}
         />
         {unit && <span class="quiet unit">{unit}</span>}
         <button type="button" class="small no-print" aria-label={`Save ${label}`} onClick={save}>
           Save
         </button>
       </div>
+      {noting && (
+        <input
+          ref={remark}
+          class="remark"
+          type="text"
+          autocomplete="off"
+          maxLength={500}
+          aria-label={`Note on ${label}`}
+          placeholder="Note, saved with the value"
+          onKeyDown={onEnter(save)}
+        />
+      )}
       {complaint && (
         <span class="small bad-text" role="alert">
           {complaint}
@@ -75,6 +87,12 @@ export function Entry(props: EntryProps) {
     </div>
   );
 }
+
+const onEnter = (act: () => void) => (event: KeyboardEvent) => {
+  if (event.key !== "Enter") return;
+  event.preventDefault();
+  act();
+};
 
 interface WaitingProps {
   item: Item;
@@ -132,6 +150,7 @@ export function Saved(props: SavedProps) {
       <b class="number">{result.value === null ? "–" : exact(result.value)}</b>
       {facts.summary.unit && <span class="quiet">{facts.summary.unit}</span>}
       <SavedWhen {...props} />
+      {result.note && <span class="small">{result.note}</span>}
     </div>
   );
 }
@@ -147,21 +166,28 @@ export function SavedWhen({ result, suggestion, facts, name, look }: SavedProps)
   return (
     <>
       <span class="quiet small">{`${isCorrected(result) ? "corrected" : "saved"} ${shortTime(result.recorded_at)}`}</span>
-      {own && undoable && (
-        <button type="button" class="small no-print" aria-label={`Undo the value of ${suggestion.key}`} onClick={undo}>
-          Undo
-        </button>
-      )}
-      {own && (
-        <button
-          type="button"
-          class="plain small no-print"
-          aria-label={`Correct the value of ${suggestion.key}`}
-          onClick={() => correctResult(name, result, facts.summary.quantities, look)}
-        >
-          Correct
-        </button>
-      )}
+      <span class="row acts">
+        {own && undoable && (
+          <button
+            type="button"
+            class="small no-print"
+            aria-label={`Undo the value of ${suggestion.key}`}
+            onClick={undo}
+          >
+            Undo
+          </button>
+        )}
+        {own && (
+          <button
+            type="button"
+            class="plain small no-print"
+            aria-label={`Correct the value of ${suggestion.key}`}
+            onClick={() => correctResult(name, result, facts.summary.quantities, look)}
+          >
+            Correct
+          </button>
+        )}
+      </span>
     </>
   );
 }

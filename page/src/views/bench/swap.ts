@@ -15,7 +15,7 @@ export function askToSwap(study: string, { suggestion, key }: Suggestion, done: 
         name: "off",
         label: `May ${key} be suggested again?`,
         options: [
-          ["no", "Yes, it only does not fit now"],
+          ["no", "Yes, it just does not fit now"],
           ["yes", "No, mark it as unavailable"],
         ],
         value: "no",

@@ -3,7 +3,8 @@
 import { useRef, useState } from "preact/hooks";
 import { at, go, type Place, studyPath } from "../../core/address.ts";
 import { change, codeOf, explain, Problem, pages, query, send, studyApi, token, v1 } from "../../core/api.ts";
-import { csvText, type Preview, preview } from "../../core/csv.ts";
+import { csvText, isWorkbook, type Preview, preview, typeOf } from "../../core/csv.ts";
+import { wholeTable } from "../../core/descriptors.ts";
 import { plural } from "../../core/format.ts";
 import { useDelayed, useRead, useTitle } from "../../core/hooks.ts";
 import { may } from "../../core/session.ts";
@@ -12,7 +13,7 @@ import { xlsxPreview } from "../../core/xlsx.ts";
 import { toast } from "../../parts/dialog.tsx";
 import { Dropzone } from "../../parts/field.tsx";
 import { Complaint, Failed, Findings, refusal } from "../../parts/states.tsx";
-import { typeOf, XLSX } from "../upload.tsx";
+import { Descriptors } from "../descriptors.tsx";
 import { type Further, followColumns } from "./quantities.tsx";
 import { guessRoles, type Role, type RolesOf, RolesTable } from "./roles.tsx";
 import { type Chosen, readSettings, SettingsForm } from "./settings.tsx";
@@ -24,15 +25,33 @@ export default function Create(_: { place: Place }) {
 }
 
 interface Sheet {
-  file: File;
+  chosen: File;
+  file: File; // with the descriptors, if there are any
   table: Preview | null; // none of an Excel file that cannot be read here: the server says why
 }
 
+const LOOKED_AT = 4_000_000; // characters of a file; enough for whole columns of all but the largest
+
+// The rows that roles are guessed from: all of them, unless the file is very large.
+async function beginningOf(file: File): Promise<Preview | null> {
+  if (isWorkbook(file)) return xlsxPreview(file, Number.POSITIVE_INFINITY);
+  const table = preview(await file.slice(0, LOOKED_AT).text(), Number.POSITIVE_INFINITY);
+  return file.size > LOOKED_AT ? { ...table, rows: table.rows.slice(0, -1) } : table; // the last row may be cut off
+}
+
+const ONLY_ONE: Role[] = ["key", "cost", "duration"];
 const TAKEN = ["study-exists", "candidates-exist", "candidates-in-use"];
 
 const columnQuery = (roles: RolesOf) => {
   const of = (role: Role) => [...roles].filter(([, assigned]) => assigned === role).map(([name]) => name);
-  return query({ key: of("key")[0], attribute: [...of("attribute"), ...of("result")], text: of("result") });
+  return query({
+    key: of("key")[0],
+    attribute: [...of("attribute"), ...of("result")],
+    text: of("result"),
+    smiles: of("smiles"),
+    cost: of("cost")[0],
+    duration: of("duration")[0],
+  });
 };
 
 function Form() {
@@ -59,10 +78,10 @@ function Form() {
       if (mine === round.current) setProblem(refused);
     }
   }, 150);
-  const take = async (file: File) => {
-    const table = typeOf(file) === XLSX ? await xlsxPreview(file) : preview(await file.slice(0, 200_000).text());
-    const guessed = table ? guessRoles(table) : new Map();
-    setSheet({ file, table });
+  const take = async (file: File, { chosen, known }: { chosen?: File; known?: RolesOf } = {}) => {
+    const table = await beginningOf(file);
+    const guessed: RolesOf = new Map([...(table ? guessRoles(table) : []), ...(known ?? [])]);
+    setSheet({ chosen: chosen ?? file, file, table });
     setRoles(guessed);
     setFurther((last) => followColumns(last, resultsOf(guessed).slice(1)));
     setReceipt(null);
@@ -72,7 +91,8 @@ function Form() {
   };
   const assign = (column: string, role: Role) => {
     const next: RolesOf = new Map(roles);
-    if (role === "key") for (const [other, assigned] of next) if (assigned === role) next.set(other, "attribute");
+    if (ONLY_ONE.includes(role))
+      for (const [other, assigned] of next) if (assigned === role) next.set(other, "attribute");
     next.set(column, role);
     setRoles(next);
     setFurther(followColumns(further, resultsOf(next).slice(1)));
@@ -98,7 +118,7 @@ function Form() {
     }
   };
   return (
-    <div class="page narrow">
+    <div class="page medium">
       <div class="head">
         <h1>New study</h1>
       </div>
@@ -114,9 +134,16 @@ function Form() {
           <Dropzone
             title="Drop a CSV or Excel file here, or choose one"
             hint="A header row, then one row per candidate"
-            onFile={take}
+            onFile={(file) => take(file)}
           />
           {sheet?.table && <RolesTable table={sheet.table} roles={roles} onAssign={assign} />}
+          {sheet?.table && (
+            <Descriptors
+              candidates={sheet.chosen}
+              onJoined={(file) => take(file, { chosen: sheet.chosen, known: roles })}
+              key={`${sheet.chosen.name} ${sheet.chosen.lastModified}`}
+            />
+          )}
           <div class="verdict" aria-live="polite">
             {sheet && !receipt && !problem && <p class="note">Checking the file …</p>}
             {receipt && <Verdict receipt={receipt} />}
@@ -220,14 +247,15 @@ async function createStudy(name: string, settings: Chosen, sheet: Sheet, roles: 
 
 // The columns with past results, as a sheet of its own: the key of each row and its values, where there are any.
 async function sendHistory(name: string, file: File, roles: RolesOf, history: History): Promise<void> {
-  const all = Number.POSITIVE_INFINITY;
-  const table = typeOf(file) === XLSX ? await xlsxPreview(file, all) : preview(await file.text(), all);
-  if (!table) throw new Error("The past results could not be read. Save the file as CSV, and report them as a sheet.");
+  const table = await wholeTable(file);
   const keyColumn = [...roles].find(([, role]) => role === "key")?.[0];
-  const key = table.header.indexOf(keyColumn ?? "key");
+  const key = table.header.indexOf(keyColumn ?? "");
   const places = history.map(([column]) => table.header.indexOf(column));
   const rows = table.rows
-    .map((row) => [row[key] ?? "", ...places.map((place) => plainNumber(row[place] ?? ""))])
+    .map((row, position) => [
+      keyColumn === undefined ? String(position + 1) : (row[key] ?? ""), // without a key column, the server numbers the rows
+      ...places.map((place) => plainNumber(row[place] ?? "")),
+    ])
     .filter(([id, ...values]) => id && values.some(Boolean));
   if (!rows.length) return;
   await send("POST", studyApi(name, "/observations"), {

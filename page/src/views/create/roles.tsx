@@ -1,9 +1,9 @@
-// What each column of the file is, with good guesses: the key, a feature, a column that is only shown, or past results.
+// What each column of the file is, with good guesses: the key, a feature, a molecule, only shown, a cost, past results.
 
 import type { Preview } from "../../core/csv.ts";
 import { parse } from "../../core/format.ts";
 
-export type Role = "feature" | "attribute" | "key" | "result";
+export type Role = "feature" | "attribute" | "key" | "result" | "smiles" | "cost" | "duration";
 export type RolesOf = Map<string, Role>;
 
 const ROLES: [Role, string][] = [
@@ -11,31 +11,90 @@ const ROLES: [Role, string][] = [
   ["attribute", "shown only"],
   ["key", "key"],
   ["result", "past results"],
+  ["smiles", "molecule (SMILES)"],
+  ["cost", "cost"],
+  ["duration", "duration"],
 ];
-const RESULT = /^(yield|result|value|objective|conversion|selectivity|activity|ee|hardness|strength|measured?)\b/i;
-const SHOWN = /^(smiles|inchi|note|notes|comment|comments|remark|remarks|description|cas|supplier|link|url)\b/i;
+// Words that name a result wherever they stand in a column's name, and words that do so only at its beginning: an ionic
+// strength or a pH value is a setting.
+const RESULTS = new Set(
+  "yield yields purity conversion selectivity enantioselectivity ee hardness toughness titer titre potency ic50 ec50 outcome response objective ausbeute umsatz reinheit".split(
+    " ",
+  ),
+);
+const RESULTS_FIRST = new Set("result results value activity strength measured measure measurement score".split(" "));
+const SMILES = /(^|[^a-z])smiles\b/i;
+const COST = /^(cost|costs|price)\b/i;
+const SHOWN = /^(inchi|note|notes|comment|comments|remark|remarks|description|cas|supplier|link|url)\b/i;
+// From the surest name of a key to the least sure.
+const KEYS = [
+  /^key$/i,
+  /^id$|[^a-z]id$/i,
+  /^(sample|entry|experiment|exp|reaction|run|compound|candidate|well|name|label)\.?$/i,
+  /^(sample|entry|experiment|exp|reaction|run|compound|candidate)[ _.-]*(no|nr|number|name|code|#)\.?$/i,
+  /^(no|nr|number|#)\.?$/i,
+];
 
-// A column with numbers in only some rows and a name like "yield" holds past results, never a feature.
-function looksLikeResults(table: Preview, position: number, name: string): boolean {
-  const cells = table.rows.map((row) => row[position] ?? "").filter(Boolean);
-  const numbers = cells.filter((cell) => parse(cell) !== null).length;
-  return RESULT.test(name) && cells.length > 0 && numbers === cells.length;
+// "isolated yield", "yield_pct" and "ProductYield" have the word "yield"; "yielding" has not.
+const wordsIn = (name: string) =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
+
+function namesResult(name: string): boolean {
+  const words = wordsIn(name);
+  return RESULTS_FIRST.has(words[0] ?? "") || words.some((word) => RESULTS.has(word));
 }
 
+const cellsOf = (table: Preview, position: number) => table.rows.map((row) => row[position] ?? "");
+
+// A column without any number in the rows that were looked at may still hold results: they are yet to come.
+const areNumbers = (table: Preview, position: number) =>
+  cellsOf(table, position)
+    .filter(Boolean)
+    .every((cell) => parse(cell) !== null);
+
+const hasNumbers = (table: Preview, position: number) =>
+  areNumbers(table, position) && cellsOf(table, position).some(Boolean);
+
+function tellsApart(table: Preview, position: number): boolean {
+  const cells = cellsOf(table, position);
+  return cells.every(Boolean) && new Set(cells).size === cells.length;
+}
+
+function guessKey(table: Preview): string | undefined {
+  const [exact] = table.header.filter((name) => name.toLowerCase() === "key");
+  if (exact !== undefined) return exact; // the server takes it as the key, too
+  const possible = table.header.filter((_, position) => tellsApart(table, position));
+  for (const pattern of KEYS) {
+    const found = possible.find((name) => pattern.test(name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+// A column with a name like "yield" holds past results, never a feature: what is not known beforehand cannot be one.
 export function guessRoles(table: Preview): RolesOf {
-  const key =
-    table.header.find((name) => name.toLowerCase() === "key") ??
-    table.header.find((name) => /^(id|name|sample|label)$/i.test(name));
+  const key = guessKey(table);
   let hasResult = false;
+  let hasCost = false;
   return new Map(
     table.header.map((name, position): [string, Role] => {
       if (name === key) return [name, "key"];
-      if (!hasResult && key !== undefined && looksLikeResults(table, position, name)) {
+      if (namesResult(name)) {
+        // A second one, or one with words in it, is shown until somebody says more.
+        if (hasResult || !areNumbers(table, position)) return [name, "attribute"];
         hasResult = true;
         return [name, "result"];
       }
-      const leaks = key !== undefined && looksLikeResults(table, position, name); // a second one is shown until you say more
-      return [name, leaks || SHOWN.test(name) ? "attribute" : "feature"];
+      if (SMILES.test(name)) return [name, "smiles"];
+      if (!hasCost && COST.test(name) && hasNumbers(table, position)) {
+        hasCost = true;
+        return [name, "cost"];
+      }
+      return [name, SHOWN.test(name) ? "attribute" : "feature"];
     }),
   );
 }

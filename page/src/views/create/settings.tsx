@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { studyPath } from "../../core/address.ts";
 import { Choices, Field } from "../../parts/field.tsx";
 import { Term } from "../../parts/term.tsx";
+import { tagsIn } from "../study/settings_form.ts";
 import { type Further, FurtherQuantities, quantitiesOf } from "./quantities.tsx";
 
 interface FormProps {
@@ -76,7 +77,8 @@ export function SettingsForm({ name, taken, objective, further, onFurther, onNam
           </div>
         </div>
         {direction === "target" && <Field name="target" label="Target" kind="number" step="any" required />}
-        <Field name="description" label="Description" placeholder="What the study is about" wide />
+        <Field name="description" label="Description" kind="area" wide />
+        <Field name="tags" label="Tags" placeholder="catalysis, 2026-Q4" hint="Optional, separated by commas." wide />
       </div>
       <FurtherQuantities list={further} onChange={onFurther} />
       <MoreSettings />
@@ -136,6 +138,14 @@ function MoreSettings() {
           value="auto"
         />
         <Field
+          name="repeats_most"
+          label="Measurements per candidate, at most"
+          kind="number"
+          min={1}
+          placeholder="no limit"
+          hint="A number here counts instead of the choice before it."
+        />
+        <Field
           name="noise"
           label="Measurement noise"
           options={[
@@ -143,6 +153,15 @@ function MoreSettings() {
             ["none", "None: repeats give the same value"],
           ]}
           value="auto"
+        />
+        <Field
+          name="noise_std"
+          label="Standard deviation of one measurement"
+          kind="number"
+          min={0}
+          step="any"
+          placeholder="not known"
+          hint="A number here counts instead of the choice before it."
         />
         <Field
           name="overdue_hours"
@@ -194,8 +213,11 @@ export function readSettings(form: HTMLFormElement, further: Further[]): Chosen 
   };
   return {
     ...quantitiesOf(main, further),
+    ...given(["tags"], tagsIn),
     ...given(TEXTS, String),
     ...given(NUMBERS, Number),
+    ...(text("repeats_most") ? { repeats: Number(text("repeats_most")) } : {}),
+    ...(text("noise_std") ? { noise: Number(text("noise_std")) } : {}),
     stop: { regret_bound: orNull("stop_regret"), observations: orNull("stop_observations") },
   };
 }

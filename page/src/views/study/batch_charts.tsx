@@ -19,14 +19,20 @@ export function BoundChart() {
   const { unit, certificate } = summary;
   const points = trace.batches
     .filter((batch) => batch.regret_bound !== null)
-    .map((batch) => ({ x: batch.number, y: batch.regret_bound ?? 0, label: `when batch ${batch.number} was issued` }));
-  if (certificate)
-    points.push({ x: (trace.batches.at(-1)?.number ?? 0) + 1, y: certificate.regret_bound, label: "now" });
+    .map((batch) => ({
+      x: String(batch.number),
+      y: batch.regret_bound ?? 0,
+      label: `when batch ${batch.number} was issued`,
+    }));
+  if (certificate) points.push({ x: "now", y: certificate.regret_bound, label: "now" });
   const words: Words = (index) => [difference(points[index]?.y ?? 0, unit), points[index]?.label ?? ""];
   const option = (theme: Theme) => ({
     ...frame(theme),
-    xAxis: axis(theme, false, { name: "batch", whole: true, min: "dataMin", max: "dataMax" }),
-    yAxis: axis(theme, true, { name: unit ? `(${differenceUnit(unit)})` : "", scale: false }),
+    xAxis: {
+      ...axis(theme, false, { name: "when the batch was issued", type: "category", data: points.map(({ x }) => x) }),
+      boundaryGap: false,
+    },
+    yAxis: axis(theme, true, { name: withUnit("better by up to", unit && `(${differenceUnit(unit)})`), scale: false }),
     series: [
       {
         type: "line",
@@ -35,14 +41,14 @@ export function BoundChart() {
         itemStyle: { color: theme.accent },
         lineStyle: { color: theme.accent, width: 2.25 },
         areaStyle: { color: theme.soft, opacity: 0.8 },
-        data: points.map(({ x, y }) => [x, y]),
+        data: points.map(({ y }) => y),
         tooltip: { formatter: formatter(words) },
       },
     ],
   });
   return (
     <Chart
-      title="How much better another candidate could be"
+      title="A cautious limit on what is left to gain"
       empty={points.length ? undefined : "Appears with the first result."}
       facts={[summary, trace]}
       stops={stopsOf(points.length, 0, words)}
@@ -101,30 +107,32 @@ export function ModelChart() {
     const dimension = `effective dimension ${number(batch.effective_dimension, 3)}`;
     return [`Batch ${batch.number}`, plural(batch.dictionary, "reference point"), dimension];
   };
-  const line = (label: string, colour: string, values: number[]) => ({
+  const line = (label: string, colour: string, values: number[], above: boolean) => ({
     name: label,
     type: "line",
     symbolSize: 5,
     itemStyle: { color: colour },
     lineStyle: { color: colour, width: 2 },
-    endLabel: { show: true, formatter: label, color: colour, align: "right", offset: [-4, -12] },
+    endLabel: { show: true, formatter: label, color: colour, align: "right", offset: [-4, above ? -12 : 14] },
     data: values,
     tooltip: { formatter: formatter(words) },
   });
   const option = (theme: Theme) => ({
     ...frame(theme),
     xAxis: axis(theme, false, { name: "batch", type: "category", data: batches.map((batch) => String(batch.number)) }),
-    yAxis: axis(theme, true, { scale: false }),
+    yAxis: axis(theme, true, { name: "points, dimensions", scale: false, whole: true }),
     series: [
       line(
         "effective dimension",
         theme.accent,
         batches.map((batch) => batch.effective_dimension),
+        false,
       ),
       line(
         "reference points",
         theme.quiet,
         batches.map((batch) => batch.dictionary),
+        true,
       ),
     ],
   });
@@ -140,4 +148,4 @@ export function ModelChart() {
 }
 
 export const boundWords = (bound: number | null, unit: string): string =>
-  bound === null ? "–" : `≤ ${withUnit(number(bound, 3), differenceUnit(unit))}`;
+  bound === null ? "–" : `≤\u00a0${withUnit(number(bound, 3), differenceUnit(unit))}`;

@@ -74,7 +74,7 @@ export default function Batches() {
                 <Term name="size">Why this size</Term>
               </th>
               <th scope="col" class="right">
-                <Term name="improvement">Possible improvement then</Term>
+                <Term name="limit">Cautious limit then</Term>
               </th>
               <th scope="col">Issued</th>
               <th scope="col" class="right">
@@ -172,7 +172,7 @@ function BatchRow({ batch, facts, open, onTurn, verdict, onReplay }: RowProps) {
       </td>
       <td class="right number">{batch.size}</td>
       <td>
-        {endedWords(batch.ended)}
+        {batch.size_words ?? endedWords(batch.ended)}
         {rescues.length > 0 && (
           <span class="chip warn gap" title={`Numerical problems were worked around: ${rescues.join(", ")}`}>
             degraded

@@ -7,11 +7,12 @@ import { cell, measured, number, outcome, percent, shortTime, withUnit } from ".
 import { useRead } from "../../core/hooks.ts";
 import { beliefOf, constraintsOn, constraintWords, isCorrected, isSeveral } from "../../core/quantities.ts";
 import { may } from "../../core/session.ts";
-import type { Bench, Candidate, Prediction, Quantity, Suggestion } from "../../core/types.ts";
+import type { Bench, Candidate, Cell, Prediction, Quantity, Reservation, Suggestion } from "../../core/types.ts";
 import { actorWords, batchOf, expectedWords, purposeWords, stateWords } from "../../core/words.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Failed, Loading } from "../../parts/states.tsx";
+import { Structures } from "../../parts/structure.tsx";
 import { Term } from "../../parts/term.tsx";
 import { correctResult, mayCorrect } from "../correcting.tsx";
 import { addResult } from "./add_result.tsx";
@@ -19,9 +20,11 @@ import { readBelieved } from "./believed.ts";
 import { Switch } from "./candidate_columns.tsx";
 import { type Facts, type Result, readResults, useFacts } from "./facts.ts";
 import { type Neighbour, neighboursOf } from "./neighbours.ts";
+import { mayReserve, readReservations, release, reserve } from "./reserving.tsx";
 
 interface Known {
   candidate: Candidate;
+  reservation: Reservation | null;
   belief: Prediction | null;
   results: Result[];
   suggestions: Suggestion[];
@@ -31,15 +34,17 @@ interface Known {
 const STATES = ["pending", "observed", "failed", "abandoned"];
 
 async function readCandidate({ name, study, summary }: Facts, key: string): Promise<Known> {
-  const [candidate, all, ...benches] = await Promise.all([
+  const [candidate, all, reservations, ...benches] = await Promise.all([
     readBelieved(name, key),
     readResults(name),
+    summary.counts.reserved ? readReservations(name) : [],
     ...STATES.map((state) => get<Bench>(`${studyApi(name, "/suggestions")}?state=${state}`)),
   ]);
   const suggestions = benches.flatMap((bench) => bench.suggestions).filter((suggestion) => suggestion.key === key);
   suggestions.sort((a, b) => (batchOf(b.suggestion) ?? 0) - (batchOf(a.suggestion) ?? 0));
   return {
     candidate,
+    reservation: reservations.find((reservation) => reservation.key === key) ?? null,
     belief: summary.counts.observations ? candidate.belief : null,
     results: all.filter((result) => result.key === key),
     suggestions,
@@ -78,10 +83,10 @@ export function CandidateDrawer({ id, onClose }: { id: string; onClose: () => vo
     // Once for each candidate.
   }, []);
   return (
-    <aside class="drawer candidate" ref={box} tabIndex={-1} aria-label={`Candidate ${id}`}>
+    <section class="drawer candidate" ref={box} tabIndex={-1} aria-label={`Candidate ${id}`}>
       <div class="row drawer-tools">
         <a class="button small plain" href={candidatePath(name, id)}>
-          Open alone
+          Open as a page
         </a>
         <span class="push" />
         <button type="button" class="plain icon" aria-label="Close" title="Close" onClick={onClose}>
@@ -89,7 +94,7 @@ export function CandidateDrawer({ id, onClose }: { id: string; onClose: () => vo
         </button>
       </div>
       <Details id={id} />
-    </aside>
+    </section>
   );
 }
 
@@ -98,7 +103,7 @@ function Details({ id }: { id: string }) {
   const { data, error, reload } = useRead(() => readCandidate(facts, id), [facts.name, id, facts.summary.seq]);
   if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <Loading part />;
-  const { candidate, belief, results, suggestions, neighbours } = data;
+  const { candidate, reservation, belief, results, suggestions, neighbours } = data;
   const changed = async () => {
     await facts.look();
     reload();
@@ -113,18 +118,40 @@ function Details({ id }: { id: string }) {
         )}
         {results.length > 0 && <span class="chip accent">measured</span>}
         {pending && <span class="chip warn">{`on a bench, batch ${batchOf(pending.suggestion)}`}</span>}
+        {reservation && (
+          <span class="chip warn">{`reserved for ${reservation.worker}${reservation.reason ? `: ${reservation.reason}` : ""}`}</span>
+        )}
       </div>
+      <Structures
+        study={facts.name}
+        columns={facts.study.columns}
+        id={candidate.key}
+        cells={candidate.features as Record<string, Cell>}
+      />
       <Conditions candidate={candidate} facts={facts} />
       <Expectation belief={belief} facts={facts} />
       <Measurements results={results} facts={facts} changed={changed} />
       <Why suggestion={suggestions[0]} neighbours={neighbours} facts={facts} />
-      <div class="row">
+      <div class="row candidate-foot">
         {may("report") && facts.study.state !== "archived" && (
           <button type="button" class="primary" onClick={() => addResult(facts, candidate.key, pending, changed)}>
             <Icon name="plus" size={16} />
             Add a result
           </button>
         )}
+        {mayReserve(facts) &&
+          (reservation ? (
+            <button type="button" onClick={() => release(facts, candidate.key, changed)}>
+              Release
+            </button>
+          ) : (
+            candidate.available &&
+            !pending && (
+              <button type="button" onClick={() => reserve(facts, candidate.key, changed)}>
+                Reserve
+              </button>
+            )
+          ))}
         {may("manage") && facts.study.state !== "archived" && (
           <Switch study={facts.name} candidate={candidate} onChange={changed} words />
         )}
@@ -162,7 +189,7 @@ function Expectation({ belief, facts }: { belief: Prediction | null; facts: Fact
       </h3>
       <p class="big number">{measured(belief.mean, belief.std, unit)}</p>
       <p class="quiet small">
-        {`Plausible: ${number(belief.lower)} to ${withUnit(number(belief.upper), unit)}.`}
+        {`Plausible: ${number(belief.lower, 3)} to ${withUnit(number(belief.upper, 3), unit)}.`}
         {best && ` The best measured so far is ${withUnit(number(best.mean), unit)}.`}
       </p>
     </section>
@@ -265,7 +292,7 @@ function Why({ suggestion, neighbours, facts: { name, summary } }: WhyProps) {
       <ul class="neighbours">
         {neighbours.map(({ key, value, words, similarity }) => (
           <li key={key}>
-            {"like "}
+            {"Like "}
             <KeyLink study={name} id={key} />
             {` (${withUnit(number(value), summary.unit)}): ${words}`}
             {similarity !== null && (

@@ -8,6 +8,7 @@ import type { Candidate, Prediction, Quantity, Summary } from "../../core/types.
 import { KeyLink } from "../../parts/chips.tsx";
 import { ask, toast } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { StructureCell } from "../../parts/structure.tsx";
 import type { TableColumn } from "../../parts/table.tsx";
 import type { Believed } from "./believed.ts";
 import type { Facts } from "./facts.ts";
@@ -20,7 +21,7 @@ interface Context {
   onChange: () => unknown;
 }
 
-// The server sorts by the first quantity.
+// The server calls what it expects of the first quantity `mean`, of any of several `price mean`.
 function beliefColumn(
   quantity: Quantity,
   position: number,
@@ -32,7 +33,7 @@ function beliefColumn(
     id: `belief ${quantity.name}`,
     title: `Expected ${quantity.name}`,
     term: position ? undefined : "expected",
-    sort: position ? undefined : "mean",
+    sort: position ? `${quantity.name} mean` : "mean",
     falling: quantity.direction !== "minimize",
     width: several ? "minmax(220px, 2fr)" : "minmax(250px, 2.4fr)",
     cell: ({ belief }) => (
@@ -78,11 +79,14 @@ export function columnsOf(facts: Facts, context: Context): TableColumn<Believed>
         id: `column ${column.name}`,
         title: column.name,
         sort: column.name,
-        width: "minmax(104px, 1fr)",
+        width: `minmax(${Math.min(200, Math.max(104, 44 + 8 * column.name.length))}px, 1fr)`,
         class: column.kind === "number" ? "right number" : "",
-        cell: ({ features, attributes }) => (
-          <span class="clip">{cell((column.role === "feature" ? features : attributes)[column.name])}</span>
-        ),
+        cell: ({ key, features, attributes }) => {
+          const words = cell((column.role === "feature" ? features : attributes)[column.name]);
+          if (column.fingerprint && words)
+            return <StructureCell study={name} id={key} column={column.name} smiles={words} key={key} />;
+          return <span class="clip">{words}</span>;
+        },
       }),
     ),
     ...(may("manage") ? [switches] : []),

@@ -26,6 +26,9 @@ export interface Facts {
   onEvent: (act: (event: LedgerEvent) => void) => () => void;
 }
 
+// How it went is the largest answer. Until it is there, the headline is shown without it.
+export const NO_TRACE_YET: Trace = { batches: [], progress: [], hypervolume: [] };
+
 export const FactsContext = createContext<Facts | null>(null);
 
 export function useFacts(): Facts {
@@ -44,9 +47,10 @@ export async function readResults(name: string): Promise<Result[]> {
   const observed = get<Bench>(`${studyApi(name, "/suggestions")}?state=observed`);
   const pending = get<Bench>(studyApi(name, "/suggestions"));
   const found: Observation[] = [];
-  for await (const page of pages<ObservationPage>(studyApi(name, "/observations"), 10_000))
+  for await (const page of pages<ObservationPage>(studyApi(name, "/observations"), 10_000)) {
     found.push(...page.observations.filter((observation) => observation.state === "recorded"));
-  await learnNames();
+    learnNames(page.actors);
+  }
   const suggestions = [...(await observed).suggestions, ...(await pending).suggestions];
   const byName = new Map(suggestions.map((suggestion) => [suggestion.suggestion, suggestion]));
   return found.map((observation) => ({

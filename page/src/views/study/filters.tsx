@@ -89,7 +89,7 @@ function Written({ columns, onAdd, short = false }: BuilderProps & { short?: boo
   return (
     <input
       class={short ? "search short" : ""}
-      placeholder={short ? exampleOf(columns) : `Or write it: ${exampleOf(columns).replace("Filter: ", "")}`}
+      placeholder={short ? exampleOf(columns) : `Or write it: ${exampleOf(columns)}`}
       aria-label={short ? "Add a filter, such as column>=number" : "Write a condition"}
       onKeyDown={(event) => {
         const text = event.currentTarget.value.trim();
@@ -105,8 +105,8 @@ function Written({ columns, onAdd, short = false }: BuilderProps & { short?: boo
 
 function exampleOf(columns: Column[]): string {
   const column = columns.find(({ kind }) => kind === "number") ?? columns[0];
-  if (!column) return "Filter: column=value";
-  return `Filter: ${column.name}${column.kind === "number" ? ">=1" : `=${column.levels[0] ?? "…"}`}`;
+  if (!column) return "column=value";
+  return `${column.name}${column.kind === "number" ? ">=80" : `=${column.levels[0] ?? "…"}`}`;
 }
 
 const SIGNS: [string, string][] = [

@@ -7,7 +7,7 @@ import { setSearch, useAddress } from "../../core/address.ts";
 import { studyApi } from "../../core/api.ts";
 import { measured, number, percent, plural } from "../../core/format.ts";
 import { useGet } from "../../core/hooks.ts";
-import { directionWords } from "../../core/quantities.ts";
+import { directionWords, objectivesOf } from "../../core/quantities.ts";
 import type { Bench, Front, FrontPoint, Quantity } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Select } from "../../parts/field.tsx";
@@ -54,9 +54,7 @@ export function FrontCard({ front }: { front: Front }) {
   return (
     <section class="card wide">
       <header>
-        <h2>
-          <Term name="front">The front</Term>
-        </h2>
+        <h2>{objectivesOf(summary).length > 1 ? <Term name="front">The front</Term> : "What is good enough"}</h2>
         <span class="quiet small">{`${across.name}: ${directionWords(across)}; ${up.name}: ${directionWords(up)}`}</span>
         <span class="push" />
         {quantities.length > 2 && (
@@ -158,7 +156,7 @@ function FrontTable({ front, pointed, onPoint }: TableProps) {
                 </th>
               ))}
               <th scope="col" class="right">
-                Chance of being on the front
+                {objectivesOf(summary).length > 1 ? "Chance of being on the front" : "Chance of being the best"}
               </th>
             </tr>
           </thead>
@@ -213,8 +211,12 @@ function FrontRow({ point, kind, pointed, onPoint }: RowProps) {
 }
 
 export function HypervolumeChart() {
-  const { name, trace } = useFacts();
+  const { name, summary, trace } = useFacts();
   const points = trace.hypervolume;
+  const unit = objectivesOf(summary)
+    .map((objective) => objective.unit)
+    .filter(Boolean)
+    .join(" × ");
   const words = (index: number) => [
     `${number(points[index]?.hypervolume)} covered`,
     `after result ${points[index]?.observation}`,
@@ -226,7 +228,7 @@ export function HypervolumeChart() {
       facts={[trace]}
       stops={points.map((_, index) => ({ series: 0, index, words: words(index).join(" ") }))}
       picture={`${name}-hypervolume`}
-      option={(theme) => volumeOption(theme, points, words)}
+      option={(theme) => volumeOption(theme, { points, unit, words })}
     />
   );
 }

@@ -1,7 +1,7 @@
 // How the front is drawn: what is measured, on the front, expected there, and under way; limits as dashed lines.
 
 import { axis, frame, type Theme, tip } from "../../charts/theme.ts";
-import { measured, percent } from "../../core/format.ts";
+import { measured, percent, withUnit } from "../../core/format.ts";
 import { constraintsOn, isFeasible, quantityTitle } from "../../core/quantities.ts";
 import type { Front, Quantity, Study, Suggestion, Trace } from "../../core/types.ts";
 import type { Result } from "./facts.ts";
@@ -145,11 +145,17 @@ const lines = (study: Study, { name }: Quantity): number[] =>
     [least, most].filter((limit): limit is number => limit != null),
   );
 
-export function volumeOption(theme: Theme, points: Trace["hypervolume"], words: (index: number) => string[]): object {
+interface Volume {
+  points: Trace["hypervolume"];
+  unit: string;
+  words: (index: number) => string[];
+}
+
+export function volumeOption(theme: Theme, { points, unit, words }: Volume): object {
   return {
     ...frame(theme),
     xAxis: axis(theme, false, { name: "result", whole: true, min: "dataMin", max: "dataMax" }),
-    yAxis: axis(theme, true, { scale: false }),
+    yAxis: axis(theme, true, { name: withUnit("covered", unit && `(${unit})`), scale: false }),
     series: [
       {
         type: "line",

@@ -152,7 +152,7 @@ export function ParallelChart({ columns, measured, onChoose }: ParallelProps) {
   const option = (theme: Theme) => ({
     ...frame(theme),
     parallel: {
-      left: 50,
+      left: 70,
       right: 70,
       top: 40,
       bottom: 30,
@@ -166,7 +166,7 @@ export function ParallelChart({ columns, measured, onChoose }: ParallelProps) {
           color: theme.quiet,
           fontSize: 11,
           backgroundColor: theme.surface,
-          padding: [1, 3],
+          padding: [2, 5],
           borderRadius: 3,
         },
         areaSelectStyle: { color: theme.soft, borderColor: theme.accent, opacity: 0.6, width: 18 },
@@ -204,6 +204,7 @@ export function ParallelChart({ columns, measured, onChoose }: ParallelProps) {
   });
   return (
     <Chart
+      rich
       title="Measured candidates, column by column"
       height="tall"
       facts={[measured, columns.length]}

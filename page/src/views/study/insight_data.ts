@@ -2,20 +2,46 @@
 
 import { get, query, studyApi } from "../../core/api.ts";
 import { number } from "../../core/format.ts";
-import type { CandidatePage, Cell, Column } from "../../core/types.ts";
+import type { CandidatePage, Cell, Column, Prediction } from "../../core/types.ts";
 import { type Believed, joined } from "./believed.ts";
 
 const MOST = 5_000;
+const PARTS = 10;
 const BINS = 8;
 
-// Candidates with predictions: all, or every so-many-th of a long list, so that every part of it is there.
-export async function readPredicted(name: string, total: number): Promise<Believed[]> {
-  const path = (offset: number, limit: number) =>
-    studyApi(name, "/candidates") + query({ posterior: true, offset, limit });
-  if (total <= MOST) return joined(await get<CandidatePage>(path(0, MOST)));
-  const parts = Array.from({ length: 10 }, (_, part) => Math.floor((part * total) / 10));
-  const read = await Promise.all(parts.map((offset) => get<CandidatePage>(path(offset, MOST / 10))));
-  return read.flatMap(joined);
+export interface PredictedList {
+  sample: Believed[]; // all candidates, or as many of a long list, from every part of it
+  measured: Believed[]; // every candidate with a result, also of a long list
+  total: number;
+}
+
+const isMeasured = ({ belief }: Believed) => (belief?.counts ?? 0) > 0;
+
+// Candidates with predictions. Averages are taken over a sample of a long list; what was measured is never left out.
+export async function readPredicted(name: string, total: number): Promise<PredictedList> {
+  if (total <= MOST) {
+    const sample = await readBlock(name, 0, total);
+    return { sample, measured: sample.filter(isMeasured), total };
+  }
+  const starts = Array.from({ length: PARTS }, (_, part) => Math.floor((part * total) / PARTS));
+  const [measured, ...parts] = await Promise.all([
+    readBlock(name, 0, total, ["counts>=1"]),
+    ...starts.map((start) => readBlock(name, start, start + MOST / PARTS)),
+  ]);
+  return { sample: parts.flat(), measured: measured ?? [], total };
+}
+
+// The candidates of the list between two positions. With many columns, the server's pages are shorter than requested.
+async function readBlock(name: string, start: number, end: number, where: string[] = []): Promise<Believed[]> {
+  const found: Believed[] = [];
+  for (let last = end; start + found.length < last; ) {
+    const limit = Math.min(MOST, last - start - found.length);
+    const asked = query({ posterior: true, offset: start + found.length, limit, where });
+    const page = await get<CandidatePage>(studyApi(name, "/candidates") + asked);
+    found.push(...joined(page));
+    last = page.candidates.length ? Math.min(end, page.total) : 0;
+  }
+  return found;
 }
 
 export interface Group {
@@ -75,20 +101,22 @@ export interface Tile {
   across: string;
   up: string;
   mean: number;
+  std: number; // of one candidate among them, on average
   count: number;
 }
 
 // The average expectation for each pair of groups of two columns.
 export function tilesOf(across: Column, up: Column, believed: Believed[]): Tile[] {
   const [labelAcross, labelUp] = [labeller(across, believed), labeller(up, believed)];
-  const members = believed.flatMap(({ features, belief }): [string, number][] => {
+  const members = believed.flatMap(({ features, belief }): [string, Prediction][] => {
     const [here, there] = [features[across.name], features[up.name]];
     const known = belief && here !== null && here !== undefined && there !== null && there !== undefined;
-    return known ? [[JSON.stringify([labelAcross(here), labelUp(there)]), belief.mean]] : [];
+    return known ? [[JSON.stringify([labelAcross(here), labelUp(there)]), belief]] : [];
   });
-  return [...gather(members)].map(([labels, means]) => {
+  return [...gather(members)].map(([labels, beliefs]) => {
     const [first, second] = JSON.parse(labels) as [string, string];
-    return { across: first, up: second, mean: average(means), count: means.length };
+    const [mean, std] = [average(beliefs.map((belief) => belief.mean)), average(beliefs.map((belief) => belief.std))];
+    return { across: first, up: second, mean, std, count: beliefs.length };
   });
 }
 

@@ -3,10 +3,10 @@
 import { useMemo, useState } from "preact/hooks";
 import { setSearch, studyPath, useAddress } from "../../core/address.ts";
 import { query, studyApi } from "../../core/api.ts";
-import { cell, plural, measured as spread } from "../../core/format.ts";
+import { cell, count, plural, measured as spread } from "../../core/format.ts";
 import { useGet, useRead } from "../../core/hooks.ts";
 import { beliefOf, isSeveral, quantityOf } from "../../core/quantities.ts";
-import type { Column, ColumnEffect, Diagnostics } from "../../core/types.ts";
+import type { Cell, Column, ColumnEffect, Diagnostics } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Select } from "../../parts/field.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
@@ -14,10 +14,10 @@ import { Term } from "../../parts/term.tsx";
 import type { Believed } from "./believed.ts";
 import { FactsContext, type Result, useFacts, useResults } from "./facts.ts";
 import { ImportanceChart, ParallelChart, SliceChart } from "./insight_charts.tsx";
-import { type Importance, importances, readPredicted } from "./insight_data.ts";
+import { type Importance, importances, type PredictedList, readPredicted } from "./insight_data.ts";
 import { TilesChart } from "./tiles_chart.tsx";
-import { Calibration, Lengthscales, Predicted, Surprises } from "./trust.tsx";
-import { EffectChart } from "./trust_charts.tsx";
+import { Calibration, Predicted, Surprises } from "./trust.tsx";
+import { EffectChart, type MeasuredAt } from "./trust_charts.tsx";
 
 const FEWEST = 3;
 
@@ -28,8 +28,9 @@ export default function Insights() {
   const enough = summary.counts.observations >= FEWEST;
   const results = useResults();
   const predicted = useRead(enough ? () => readPredicted(name, summary.counts.candidates) : null, [name, summary.seq]);
-  const diagnostics = useGet<Diagnostics>(enough ? studyApi(name, "/diagnostics") : null, summary.seq);
   const quantity = quantityOf(summary, search.get("quantity"));
+  const asked = query({ quantity: isSeveral(summary) ? quantity.name : "" });
+  const diagnostics = useGet<Diagnostics>(enough ? studyApi(name, "/diagnostics") + asked : null, summary.seq);
   if (!enough)
     return (
       <Empty
@@ -45,7 +46,9 @@ export default function Insights() {
   // Of several quantities, one at a time.
   const { name: objective, unit, direction } = quantity;
   const shared = { ...facts, summary: { ...summary, objective, unit, direction: direction ?? "maximize" } };
-  const believed = predicted.data.map((candidate) => ({ ...candidate, belief: beliefOf(candidate.belief, objective) }));
+  const ofQuantity = (candidate: Believed) => ({ ...candidate, belief: beliefOf(candidate.belief, objective) });
+  const { sample, measured, total } = predicted.data;
+  const believed = { sample: sample.map(ofQuantity), measured: measured.map(ofQuantity), total };
   return (
     <FactsContext.Provider value={shared}>
       {isSeveral(summary) && (
@@ -65,7 +68,7 @@ export default function Insights() {
 
 interface ShownProps {
   results: Result[];
-  predicted: Believed[];
+  predicted: PredictedList;
   diagnostics: Diagnostics;
 }
 
@@ -73,7 +76,7 @@ function Shown({ results, predicted, diagnostics }: ShownProps) {
   const { study } = useFacts();
   const [chosen, setChosen] = useState<Believed[] | null>(null);
   const shares = useMemo(
-    () => sharesOf(study.columns, diagnostics) ?? importances(study.columns, predicted),
+    () => sharesOf(study.columns, diagnostics) ?? importances(study.columns, predicted.sample),
     [study.columns, predicted, diagnostics],
   );
   const keys = useMemo(() => chosen && new Set(chosen.map(({ key }) => key)), [chosen]);
@@ -91,14 +94,14 @@ function Shown({ results, predicted, diagnostics }: ShownProps) {
           {diagnostics.columns.length
             ? "How much the predictions change when a column's values are exchanged between candidates."
             : "Each column alone. Columns that only matter together are not seen here."}
+          {!diagnostics.columns.length && <SampleNote of={predicted} />}
         </p>
       </section>
-      <Slice columns={columns} predicted={predicted} diagnostics={diagnostics} />
+      <Slice columns={columns} predicted={predicted} results={results} diagnostics={diagnostics} />
       <Predicted results={results} diagnostics={diagnostics} chosen={keys} />
       {diagnostics.calibration.length > 0 && <Calibration points={diagnostics.calibration} />}
       <Surprises results={results} outliers={diagnostics.outliers} />
-      {diagnostics.columns.length > 0 && <Lengthscales effects={diagnostics.columns} />}
-      <Parallel columns={columns} predicted={predicted} chosen={chosen} onChoose={setChosen} />
+      <Parallel columns={columns} measured={predicted.measured} chosen={chosen} onChoose={setChosen} />
     </div>
   );
 }
@@ -112,13 +115,24 @@ function sharesOf(columns: Column[], { columns: effects }: Diagnostics): Importa
   return found.length ? found : null;
 }
 
+interface SampleProps {
+  of: PredictedList;
+}
+
+// Said wherever an average is taken over only a part of a long list.
+function SampleNote({ of: { sample, total } }: SampleProps) {
+  if (sample.length >= total) return null;
+  return <>{` Computed from a sample: ${count(sample.length)} of ${count(total)} candidates.`}</>;
+}
+
 interface SliceProps {
   columns: Column[];
-  predicted: Believed[];
+  predicted: PredictedList;
+  results: Result[];
   diagnostics: Diagnostics;
 }
 
-function Slice({ columns, predicted, diagnostics }: SliceProps) {
+function Slice({ columns, predicted, results, diagnostics }: SliceProps) {
   const { summary } = useFacts();
   const { search } = useAddress();
   const chosen = columns.find((column) => column.name === search.get("slice")) ?? columns[0];
@@ -132,22 +146,24 @@ function Slice({ columns, predicted, diagnostics }: SliceProps) {
       <header>
         <h2>{`Expected ${summary.objective} by column`}</h2>
         <span class="push" />
-        <Select
-          label="Column"
-          hideLabel
-          options={named(columns)}
-          value={chosen.name}
-          onChange={(slice) => setSearch({ slice })}
-        />
-        <Select
-          label="Second column"
-          hideLabel
-          options={[["", "alone"], ...named(others)]}
-          value={second?.name ?? ""}
-          onChange={(by) => setSearch({ by })}
-        />
+        <span class="row pair-of-fields">
+          <Select
+            label="Column"
+            hideLabel
+            options={named(columns)}
+            value={chosen.name}
+            onChange={(slice) => setSearch({ slice })}
+          />
+          <Select
+            label="Second column"
+            hideLabel
+            options={[["", "alone"], ...named(others)]}
+            value={second?.name ?? ""}
+            onChange={(by) => setSearch({ by })}
+          />
+        </span>
       </header>
-      <SliceBody chosen={chosen} second={second} effect={effect} predicted={predicted} />
+      <SliceBody chosen={chosen} second={second} effect={effect} predicted={predicted} results={results} />
     </section>
   );
 }
@@ -156,49 +172,69 @@ interface BodyProps {
   chosen: Column;
   second: Column | undefined;
   effect: ColumnEffect | undefined;
-  predicted: Believed[];
+  predicted: PredictedList;
+  results: Result[];
 }
 
-function SliceBody({ chosen, second, effect, predicted }: BodyProps) {
+// Every result of the quantity, beside the value of its candidate in the column.
+function measuredAt(column: string, measured: Believed[], results: Result[], quantity: string): MeasuredAt[] {
+  const cells = new Map(measured.map(({ key, features }) => [key, features[column] as Cell | undefined]));
+  return results.flatMap(({ key, values }) => {
+    const at = cells.get(key);
+    const value = values[quantity]?.value;
+    return at == null || value === undefined ? [] : [{ key, at, value }];
+  });
+}
+
+function SliceBody({ chosen, second, effect, predicted, results }: BodyProps) {
   const { name, summary } = useFacts();
   if (second)
     return (
       <>
-        <TilesChart across={chosen} up={second} predicted={predicted} key={`${chosen.name} ${second.name}`} />
-        <p class="quiet small">Colour: the average over candidates; the stronger, the better.</p>
+        <TilesChart across={chosen} up={second} predicted={predicted.sample} key={`${chosen.name} ${second.name}`} />
+        <p class="quiet small">
+          Colour: the average over candidates; the stronger, the better.
+          <SampleNote of={predicted} />
+        </p>
       </>
     );
   if (effect)
     return (
       <>
-        <EffectChart effect={effect} key={chosen.name} />
+        <EffectChart
+          effect={effect}
+          measured={measuredAt(chosen.name, predicted.measured, results, summary.objective)}
+          key={chosen.name}
+        />
         <p class="quiet small">
           {summary.certificate && <KeyLink study={name} id={summary.certificate.key} />}
-          {` with other values of ${chosen.name}, all else the same. Band: where 95 of 100 true values lie.`}
+          {` with other values of ${chosen.name}, all else the same. Band: where 95 of 100 true values lie. Dots: what was measured, all else different.`}
         </p>
       </>
     );
   return (
     <>
-      <SliceChart column={chosen} predicted={predicted} key={chosen.name} />
-      <p class="quiet small">Line: the average over candidates. Band: four of five candidates lie within it.</p>
+      <SliceChart column={chosen} predicted={predicted.sample} key={chosen.name} />
+      <p class="quiet small">
+        Line: the average over candidates. Band: four of five candidates lie within it.
+        <SampleNote of={predicted} />
+      </p>
     </>
   );
 }
 
 interface ParallelProps {
   columns: Column[];
-  predicted: Believed[];
+  measured: Believed[];
   chosen: Believed[] | null;
   onChoose: (chosen: Believed[] | null) => void;
 }
 
 const MOST_MARKED = 100;
 
-function Parallel({ columns, predicted, chosen, onChoose }: ParallelProps) {
+function Parallel({ columns, measured, chosen, onChoose }: ParallelProps) {
   const { name, summary } = useFacts();
   const shownColumns = innerWidth < 600 ? 3 : 8;
-  const measured = useMemo(() => predicted.filter(({ belief }) => (belief?.counts ?? 0) > 0), [predicted]);
   const choose = (positions: number[] | null) =>
     onChoose(positions?.flatMap((position) => measured[position] ?? []) ?? null);
   const marked = (chosen ?? []).slice(0, MOST_MARKED).map(({ key }) => key);
@@ -206,7 +242,9 @@ function Parallel({ columns, predicted, chosen, onChoose }: ParallelProps) {
     <section class="card wide">
       <header>
         <h2>Measured candidates, column by column</h2>
-        <span class="quiet small">Drag along an axis to choose. The stronger the colour, the better.</span>
+        <span class="quiet small">
+          {`${plural(measured.length, "candidate")}. Drag along an axis to choose. The stronger the colour, the better.`}
+        </span>
       </header>
       <ParallelChart columns={columns.slice(0, shownColumns)} measured={measured} onChoose={choose} />
       {columns.length > shownColumns && (

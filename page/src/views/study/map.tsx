@@ -9,7 +9,7 @@ import { get, query, studyApi } from "../../core/api.ts";
 import { csvText, saveText } from "../../core/csv.ts";
 import { cell, count, measured, number, plural } from "../../core/format.ts";
 import { useFollowed, useRead } from "../../core/hooks.ts";
-import { beliefOf, isSeveral, quantityOf } from "../../core/quantities.ts";
+import { beliefOf, isSeveral, objectivesOf, quantityOf, quantityTitle } from "../../core/quantities.ts";
 import type { Bench, CandidatePage, Quantity } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Select } from "../../parts/field.tsx";
@@ -196,18 +196,18 @@ function Shown({ facts, all: known, quantity, marked, x, y, colour }: ShownProps
       />
       <div class="legend">
         <span>
-          <Term name={TERM_OF[colour]}>{COLOURS[colour]}</Term>
+          <Term name={TERM_OF[colour]}>{`${COLOURS[colour]} of ${quantityTitle(quantity)}`}</Term>
         </span>
         {shades.length > 0 && (
-          <>
+          <span class="scale">
             <span class="number">{number(low, 3)}</span>
             <span class="ramp" />
             <span class="number">{number(high, 3)}</span>
-          </>
+          </span>
         )}
         <span class="mark measured">measured</span>
         <span class="mark batch">on a bench</span>
-        <span class="mark best">{summary.front ? "on the front" : "best so far"}</span>
+        <span class="mark best">{objectivesOf(summary).length > 1 ? "on the front" : "best so far"}</span>
         {all.length < summary.counts.candidates && (
           <span>{`the first ${count(all.length)} of ${count(summary.counts.candidates)}`}</span>
         )}

@@ -1,8 +1,8 @@
 // The measured candidates most like another, and what differs between them, in words.
 
-import { candidateApi, get } from "../../core/api.ts";
+import { get, query, studyApi } from "../../core/api.ts";
 import { number } from "../../core/format.ts";
-import type { Candidate, Cell, Column, Suggestion } from "../../core/types.ts";
+import type { Candidate, CandidatePage, Cell, Column, Suggestion } from "../../core/types.ts";
 import { bareName, type Result, unitOf } from "./facts.ts";
 
 export interface Neighbour {
@@ -40,7 +40,7 @@ function wordsFor({ name, kind }: Column, here: Cell | undefined, there: Cell | 
   return `${title} ${here ?? "missing"} instead of ${there ?? "missing"}`;
 }
 
-// By the model's own similarity where the candidate was suggested; else by how many features agree.
+// By the model's own similarity where the candidate was suggested; else by how alike they are, column by column.
 export async function neighboursOf(
   study: string,
   columns: Column[],
@@ -53,36 +53,57 @@ export async function neighboursOf(
     if (key !== candidate.key && value !== null) values.set(key, [...(values.get(key) ?? []), value]);
   }
   const named = (suggestion?.why.nearest ?? []).filter(({ key }) => values.has(key));
-  const likely: { key: string; similarity: number | null }[] = named.length
+  const wanted: { key: string; similarity: number | null }[] = named.length
     ? named
     : [...values.keys()].slice(-COMPARED).map((key) => ({ key, similarity: null }));
-  const known = new Map(
-    results.flatMap(({ key, suggested }) => (suggested ? [[key, suggested.features] as const] : [])),
+  const known = await featuresOf(
+    study,
+    wanted.map(({ key }) => key),
+    results,
   );
-  const read = async (key: string) => known.get(key) ?? (await get<Candidate>(candidateApi(study, key))).features;
-  const wanted = named.length ? likely : likely.filter(({ key }) => known.has(key));
-  const found = await Promise.all(
-    wanted.map(async ({ key, similarity }) => {
-      const features = await read(key);
-      const measurements = values.get(key) ?? [];
-      const value = measurements.reduce((sum, measurement) => sum + measurement, 0) / measurements.length;
-      const words = differenceWords(columns, candidate.features, features);
-      return { key, value, similarity, words, distance: distance(columns, candidate.features, features) };
-    }),
-  );
+  const far = distances(columns, [candidate.features, ...known.values()]);
+  const found = wanted.flatMap(({ key, similarity }) => {
+    const features = known.get(key);
+    if (!features) return [];
+    const measurements = values.get(key) ?? [];
+    const value = measurements.reduce((sum, measurement) => sum + measurement, 0) / measurements.length;
+    const words = differenceWords(columns, candidate.features, features);
+    return [{ key, value, similarity, words, distance: far(candidate.features, features) }];
+  });
   if (!named.length) found.sort((a, b) => a.distance - b.distance);
   return found.slice(0, MOST);
 }
 
-function distance(columns: Column[], here: Record<string, Cell>, there: Record<string, Cell>): number {
-  return columns
+// What was suggested has its features beside it; what was imported or measured unasked is read from the list.
+async function featuresOf(
+  study: string,
+  keys: string[],
+  results: Result[],
+): Promise<Map<string, Record<string, Cell>>> {
+  const known = new Map<string, Record<string, Cell>>(
+    results.flatMap(({ key, suggested }) => (suggested ? [[key, suggested.features] as const] : [])),
+  );
+  const missing = keys.filter((key) => !known.has(key));
+  if (missing.length) {
+    const asked = query({ key: missing, limit: missing.length });
+    const page = await get<CandidatePage>(studyApi(study, "/candidates") + asked);
+    for (const { key, features } of page.candidates) known.set(key, features);
+  }
+  return new Map(keys.flatMap((key) => (known.has(key) ? [[key, known.get(key) ?? {}] as const] : [])));
+}
+
+// How far apart two candidates are: of a number, the share of the column's range; of anything else, whether it differs.
+function distances(columns: Column[], all: Record<string, Cell>[]) {
+  const ranges = columns
     .filter((column) => column.role === "feature")
-    .reduce((sum, { name }) => {
+    .map(({ name }): [string, number] => {
+      const numbers = all.flatMap((features) => (typeof features[name] === "number" ? [features[name]] : []));
+      return [name, Math.max(...numbers) - Math.min(...numbers)];
+    });
+  return (here: Record<string, Cell>, there: Record<string, Cell>) =>
+    ranges.reduce((sum, [name, range]) => {
       const [a, b] = [here[name], there[name]];
-      if (typeof a === "number" && typeof b === "number") {
-        const size = Math.max(Math.abs(a), Math.abs(b), 1e-12);
-        return sum + Math.min(1, Math.abs(a - b) / size);
-      }
+      if (typeof a === "number" && typeof b === "number") return sum + (range > 0 ? Math.abs(a - b) / range : 0);
       return sum + (a === b ? 0 : 1);
     }, 0);
 }

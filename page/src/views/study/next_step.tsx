@@ -1,7 +1,7 @@
 // What to do next: ask, wait or stop, and why. The server's advice where it gives one, else what the counts say.
 
 import { benchPath, go } from "../../core/address.ts";
-import { difference, plural } from "../../core/format.ts";
+import { difference, localised, plural } from "../../core/format.ts";
 import { may } from "../../core/session.ts";
 import type { Summary } from "../../core/types.ts";
 import { askForBatch } from "../asking.tsx";
@@ -24,7 +24,7 @@ const ACTS: Record<keyof typeof ADVICE, Step["act"]> = { ask: "ask", "wait for r
 function stepOf({ summary }: Facts): Step {
   const { counts, finished, state, open_batches: open, outlook } = summary;
   const overdue = open.filter((batch) => batch.overdue);
-  if (state === "archived") return { title: "Nothing: the study is archived", why: "It can be read, not continued." };
+  if (state === "archived") return { title: "Nothing: the study is archived", why: "Resume it to go on." };
   if (state === "paused") return { title: "Resume the study to go on", why: "No new batches while it is paused." };
   if (finished) return { title: "You can stop here", why: "The rule you set for the end of the study is met." };
   if (overdue.length)
@@ -34,10 +34,12 @@ function stepOf({ summary }: Facts): Step {
       act: "bench",
     };
   const advice = outlook?.advice;
+  if (advice?.do === "stop" && counts.pending)
+    return { title: "Report what is pending, then stop", why: localised(advice.why), act: "bench" };
   if (advice)
     return {
       title: ADVICE[advice.do],
-      why: advice.why,
+      why: localised(advice.why),
       act: ACTS[advice.do],
     };
   if (!counts.observations && !counts.pending)

@@ -2,19 +2,22 @@
 
 import type { ComponentChildren } from "preact";
 import { benchPath } from "../../core/address.ts";
-import { ago, count, measured, number, percent, plural, withUnit } from "../../core/format.ts";
+import { ago, count, localised, measured, number, percent, plural, withUnit } from "../../core/format.ts";
+import { objectivesOf } from "../../core/quantities.ts";
 import { may } from "../../core/session.ts";
-import type { Certificate, Front, Summary } from "../../core/types.ts";
+import type { Certificate, Front, Quantity, Summary } from "../../core/types.ts";
 import { finishedWords, improvement } from "../../core/words.ts";
 import { KeyLink } from "../../parts/chips.tsx";
-import { Empty } from "../../parts/states.tsx";
+import { Empty, Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
 import { UploadCandidates } from "../upload.tsx";
-import { BoundChart, ModelChart, SizesChart } from "./batch_charts.tsx";
-import { useFacts } from "./facts.ts";
+import { BoundChart, SizesChart } from "./batch_charts.tsx";
+import { NO_TRACE_YET, useFacts } from "./facts.ts";
 import { FrontCard, HypervolumeChart } from "./front.tsx";
 import { NextStep } from "./next_step.tsx";
 import { ProgressChart } from "./progress_chart.tsx";
+import { ReservedCard } from "./reserving.tsx";
+import { SpendingStatistic } from "./spending.tsx";
 
 export function Overview() {
   const facts = useFacts();
@@ -39,42 +42,53 @@ export function Overview() {
         <Sentence summary={summary} />
       </div>
       <NextStep />
+      {summary.front && summary.quantities.length > 1 && <FrontCard front={summary.front} />}
       <Statistics summary={summary} />
-      <div class="charts">
-        {summary.front && <FrontCard front={summary.front} />}
-        <ProgressChart />
-        {summary.front ? <Volume /> : <Bound />}
-        <section class="card">
-          <header>
-            <h2>
-              <Term name="size">Batch sizes</Term>
-            </h2>
-            <span class="quiet small">dark: the next choice needs these results</span>
-          </header>
-          <SizesChart />
-        </section>
-        <InProgress summary={summary} />
-        <details class="card wide secondary">
-          <summary>About the model</summary>
-          <p class="quiet small">
-            The model is built on <Term name="reference">reference points</Term>. The{" "}
-            <Term name="dimension">effective dimension</Term> grows as the results explore new directions.
-          </p>
-          <ModelChart />
-        </details>
-      </div>
+      {facts.trace === NO_TRACE_YET ? <Loading part /> : <Charts />}
     </>
   );
 }
 
+function Charts() {
+  const { summary, trace } = useFacts();
+  const { front } = summary;
+  const compromises = objectivesOf(summary).length > 1;
+  return (
+    <div class="charts">
+      <ProgressChart />
+      {front && compromises && <Volume />}
+      {!front && <Bound />}
+      <section class={front && !compromises ? "card wide no-wall" : "card no-wall"}>
+        <header>
+          <h2>
+            <Term name="size">Batch sizes</Term>
+          </h2>
+          {trace.batches.some(({ ended }) => ended === "rule") && (
+            <span class="quiet small">dark: the next choice needs these results</span>
+          )}
+        </header>
+        <SizesChart />
+      </section>
+      <InProgress summary={summary} />
+      <ReservedCard />
+    </div>
+  );
+}
+
 function Bound() {
+  const { summary } = useFacts();
+  const estimate = summary.outlook?.remaining_gain?.upper;
   return (
     <section class="card">
       <header>
         <h2>
-          <Term name="improvement">How much better another candidate could be</Term>
+          <Term name="limit">A cautious limit on what is left to gain</Term>
         </h2>
-        <span class="quiet small">at most</span>
+        <span class="quiet small">
+          {estimate === undefined
+            ? "batch by batch"
+            : `It holds for all candidates at once. Today's estimate is lower: ${improvement(estimate, summary.unit)}.`}
+        </span>
       </header>
       <BoundChart />
     </section>
@@ -82,13 +96,18 @@ function Bound() {
 }
 
 function Volume() {
+  const { summary } = useFacts();
   return (
     <section class="card">
       <header>
         <h2>
           <Term name="hypervolume">Volume under the front</Term>
         </h2>
-        <span class="quiet small">it grows with every step forward</span>
+        <span class="quiet small">
+          {`${objectivesOf(summary)
+            .map(({ name }) => name)
+            .join(" × ")}; it grows when a result extends the front`}
+        </span>
       </header>
       <HypervolumeChart />
     </section>
@@ -119,13 +138,13 @@ function WithLinks({ text, study, keys }: { text: string; study: string; keys: s
     const found = keys.map((key) => ({ key, at: rest.search(wordPattern(key)) })).filter(({ at }) => at >= 0);
     const [first] = found.sort((a, b) => a.at - b.at || b.key.length - a.key.length);
     if (!first) break;
-    parts.push(rest.slice(0, first.at), <KeyLink study={study} id={first.key} />);
+    parts.push(localised(rest.slice(0, first.at)), <KeyLink study={study} id={first.key} />);
     rest = rest.slice(first.at + first.key.length);
   }
   return (
     <>
       {parts}
-      {rest}
+      {localised(rest)}
     </>
   );
 }
@@ -139,7 +158,7 @@ function Assumptions({ certificate }: { certificate: Certificate }) {
       <summary>Assumptions</summary>
       <ul>
         {certificate.assumptions.map((assumption) => (
-          <li key={assumption}>{assumption}</li>
+          <li key={assumption}>{localised(assumption)}</li>
         ))}
       </ul>
     </details>
@@ -152,18 +171,18 @@ function Statistics({ summary }: { summary: Summary }) {
   const off = counts.candidates - counts.available;
   return (
     <div class="stats">
-      {summary.front && <FrontStatistics front={summary.front} />}
+      {summary.front && <FrontStatistics front={summary.front} summary={summary} />}
       {gain && (
         <Stat
-          label="Still to gain"
-          value={`≤ ${withUnit(number(gain.upper, 2), unit === "%" ? "pp" : unit)}`}
-          detail={`with 95 % probability; ${number(gain.expected, 2)} expected`}
+          label={<Term name="improvement">Still to gain</Term>}
+          value={improvement(gain.upper, unit === "%" ? "" : unit)}
+          detail={`${unit === "%" ? "percentage points, " : ""}${percent(0.95)} probability; ${number(gain.expected, 3)} expected`}
         />
       )}
       {sure && !gain && (
         <div class="stat">
           <span class="quiet small">
-            <Term name="improvement">Possible improvement</Term>
+            <Term name="improvement">Still to gain</Term>
           </span>
           <strong class="number">{improvement(sure.regret_bound, unit === "%" ? "" : unit)}</strong>
           <span class="quiet small">
@@ -191,24 +210,34 @@ function Statistics({ summary }: { summary: Summary }) {
       <Stat
         label="Pending"
         value={count(counts.pending)}
-        detail={plural(summary.open_batches.length, "open batch", "open batches")}
+        detail={[
+          plural(summary.open_batches.length, "open batch", "open batches"),
+          counts.reserved ? `${count(counts.reserved)} reserved` : "",
+        ]
+          .filter(Boolean)
+          .join(", ")}
       />
+      {summary.spending && <SpendingStatistic spending={summary.spending} />}
       {outlook?.chance_best_is_measured != null && (
         <Stat
           label="Chance that the best is already measured"
           value={percent(outlook.chance_best_is_measured)}
-          detail={
-            outlook.candidates_still_possible == null
-              ? ""
-              : `${plural(outlook.candidates_still_possible, "candidate")} could still be the best`
-          }
+          detail={othersWords(outlook.candidates_still_possible)}
         />
       )}
     </div>
   );
 }
 
-function FrontStatistics({ front }: { front: Front }) {
+// The recommended candidate is among those that can be the best; the headline counts the others, and so does this.
+function othersWords(possible: number | null): string {
+  if (possible === null) return "";
+  return possible === 1 ? "no other is likely to be better" : `${plural(possible - 1, "other")} can still be better`;
+}
+
+function FrontStatistics({ front, summary }: { front: Front; summary: Summary }) {
+  const [only, another] = objectivesOf(summary);
+  if (only && !another) return <BestStatistics front={front} objective={only} />;
   return (
     <>
       <Stat
@@ -228,20 +257,46 @@ function FrontStatistics({ front }: { front: Front }) {
           <span class="quiet small">
             <Term name="hypervolume">Volume under the front</Term>
           </span>
-          <strong class="number">{number(front.hypervolume)}</strong>
-          <span class="quiet small">{front.gap === null ? "" : `at most ${number(front.gap, 3)} more`}</span>
+          <strong class="number">{coveredWords(front)}</strong>
+          <span class="quiet small">{front.gap === null ? "covered so far" : "of what it could be at most"}</span>
         </div>
       )}
     </>
   );
 }
 
-function Stat({ label, value, detail }: { label: string; value: string; detail: string }) {
+// How much of the largest possible front is covered; as a plain number only while nobody knows how large that is.
+const coveredWords = ({ hypervolume, gap }: Front): string => {
+  if (hypervolume === null) return "–";
+  return gap === null ? number(hypervolume) : percent(hypervolume / (hypervolume + gap || 1));
+};
+
+// Of one objective with a target or with constraints: the best value that is good enough.
+function BestStatistics({ front, objective }: { front: Front; objective: Quantity }) {
+  const [best] = front.measured;
+  return (
+    <>
+      <Stat
+        label={`Best ${objective.name}`}
+        value={best ? withUnit(number(best.values[objective.name]), objective.unit) : "–"}
+        detail={front.measured.map(({ key }) => key).join(", ")}
+      />
+      {front.feasible !== null && (
+        <Stat label="Good enough" value={count(front.feasible)} detail="measured candidates" />
+      )}
+      {front.possible !== null && (
+        <Stat label="Can still be the best" value={count(front.possible)} detail="by the fitted models" />
+      )}
+    </>
+  );
+}
+
+function Stat({ label, value, detail }: { label: ComponentChildren; value: string; detail: string }) {
   return (
     <div class="stat">
       <span class="quiet small">{label}</span>
       <strong class="number">{value}</strong>
-      <span class="quiet small clip">{detail}</span>
+      <span class="quiet small">{detail}</span>
     </div>
   );
 }

@@ -43,6 +43,8 @@ export function ProgressChart() {
       return { x: across === "time" ? timeOf(result) : observation, value, best, result, observation };
     })
     .filter((dot) => Number.isFinite(dot.x));
+  const repeated = new Set(results.map(({ key }) => key)).size < results.length;
+  const lineName = repeated ? "best single result" : "best so far";
   const positive = dots.every((dot) => dot.value > 0);
   const shownScale = positive ? scale : "value";
   const marks = failed.map((suggestion) => ({
@@ -61,7 +63,11 @@ export function ProgressChart() {
     <section class="card wide">
       <header>
         <h2>All results and the best so far</h2>
-        <span class="quiet small">{directionWords(quantity ?? summary)}</span>
+        <span class="quiet small">
+          {[directionWords(quantity ?? summary), repeated && "the line follows single results, not means"]
+            .filter(Boolean)
+            .join("; ")}
+        </span>
         <span class="push" />
         {isSeveral(summary) && (
           <Select
@@ -83,17 +89,16 @@ export function ProgressChart() {
               value={across}
               onChange={setAcross}
             />
-            {positive && (
-              <Choices
-                label="Vertical axis"
-                options={[
-                  ["value", "Linear"],
-                  ["log", "Log"],
-                ]}
-                value={scale}
-                onChange={setScale}
-              />
-            )}
+            <Choices
+              label="Vertical axis"
+              options={[
+                ["value", "Linear"],
+                ["log", "Log"],
+              ]}
+              value={shownScale}
+              disabled={positive ? {} : { log: "A logarithmic axis needs values above zero." }}
+              onChange={setScale}
+            />
           </span>
         )}
       </header>
@@ -105,7 +110,7 @@ export function ProgressChart() {
         stops={stops}
         picture={`${name}-results`}
         onPick={({ seriesIndex, dataIndex }) => seriesIndex === 1 && open(dots[dataIndex])}
-        option={(theme) => option(theme, dots, marks, { across, scale: shownScale, quantity, words })}
+        option={(theme) => option(theme, dots, marks, { across, scale: shownScale, quantity, words, lineName })}
       />
     </section>
   );
@@ -145,10 +150,11 @@ interface Options {
   scale: "value" | "log";
   quantity: Quantity | undefined;
   words: (dot: Dot) => string[];
+  lineName: string;
 }
 
 function option(theme: Theme, dots: Dot[], failed: { key: string; x: number }[], options: Options): object {
-  const { across, scale, quantity, words } = options;
+  const { across, scale, quantity, words, lineName } = options;
   const lowest = Math.min(...dots.map((dot) => dot.value));
   const improved = (index: number) =>
     dots[index]?.best !== null && (index === 0 || dots[index]?.best !== dots[index - 1]?.best);
@@ -168,7 +174,7 @@ function option(theme: Theme, dots: Dot[], failed: { key: string; x: number }[],
     dataZoom: [{ type: "inside", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false }],
     series: [
       {
-        name: "best so far",
+        name: lineName,
         type: "line",
         step: "end",
         symbol: "none",
@@ -176,7 +182,7 @@ function option(theme: Theme, dots: Dot[], failed: { key: string; x: number }[],
         lineStyle: { color: theme.accent, width: 2.25 },
         endLabel: {
           show: dots.length > 1 && dots[0]?.best !== null,
-          formatter: "best so far",
+          formatter: lineName,
           color: theme.accent,
           fontSize: theme.size,
           fontWeight: 600,

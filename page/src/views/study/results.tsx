@@ -22,6 +22,7 @@ import { Empty, Failed, Loading } from "../../parts/states.tsx";
 import { Table, type TableColumn } from "../../parts/table.tsx";
 import { askToTakeBack, correctResult, mayCorrect } from "../correcting.tsx";
 import { type Facts, isSurprise, type Result, surpriseOf, useFacts, useResults } from "./facts.ts";
+import { Unmeasured } from "./unmeasured.tsx";
 
 const whoOf = (result: Result) => result.measured_by ?? actorWords(result.actor);
 const whenOf = (result: Result) => result.measured_at ?? result.recorded_at;
@@ -86,11 +87,14 @@ export default function Results() {
   if (!data) return <Loading part />;
   if (!data.length)
     return (
-      <Empty
-        icon="flask"
-        title="No results yet"
-        text="Every value that is reported appears here, with what was expected."
-      />
+      <>
+        <Empty
+          icon="flask"
+          title="No results yet"
+          text="Every value that is reported appears here, with what was expected."
+        />
+        <Unmeasured />
+      </>
     );
   const done = async () => {
     setTicked(new Set());
@@ -150,6 +154,7 @@ export default function Results() {
         sort={sort}
         onSort={(value) => setSearch({ sort: value })}
       />
+      <Unmeasured />
     </>
   );
 }
@@ -302,7 +307,7 @@ function columnsOf(facts: Facts, { ticked, setTicked, done }: Acting): TableColu
       title: "When",
       sort: "when",
       falling: true,
-      width: "minmax(124px, 0.9fr)",
+      width: "minmax(142px, 0.9fr)",
       class: "number",
       cell: (result) => <span title={fullTime(whenOf(result))}>{shortTime(whenOf(result))}</span>,
     },

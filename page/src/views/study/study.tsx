@@ -1,7 +1,6 @@
 // One study: its title, then its parts. Everything follows the ledger live.
 
 import "../../base.ts";
-import type { ComponentType } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { benchPath, go, type Place, setSearch, studyPath, useAddress } from "../../core/address.ts";
 import { get, studyApi } from "../../core/api.ts";
@@ -13,17 +12,11 @@ import { showStatus } from "../../parts/bar.tsx";
 import { StateChip } from "../../parts/chips.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Failed, Loading } from "../../parts/states.tsx";
+import { useWall, WallButton } from "../../parts/wall.tsx";
 import { askForBatch } from "../asking.tsx";
-import Batches from "./batches.tsx";
-import { CandidateDrawer, CandidatePage } from "./candidate.tsx";
-import Candidates from "./candidates.tsx";
-import { type Facts, FactsContext } from "./facts.ts";
-import Insights from "./insights.tsx";
-import CandidateMap from "./map.tsx";
+import { type Facts, FactsContext, NO_TRACE_YET, useFacts } from "./facts.ts";
 import { Overview } from "./overview.tsx";
-import Results from "./results.tsx";
-import Settings from "./settings.tsx";
-import Timeline from "./timeline.tsx";
+import type { LaterPart } from "./parts.ts";
 
 const TITLES = {
   overview: "Overview",
@@ -33,20 +26,38 @@ const TITLES = {
   map: "Map",
   batches: "Batches",
   events: "Timeline",
+  forecast: "Forecast",
   settings: "Settings",
-};
+  audit: "Audit",
+} satisfies Record<"overview" | LaterPart, string>;
 type Part = keyof typeof TITLES;
 
-const PARTS: Record<Part, ComponentType> = {
-  overview: Overview,
-  results: Results,
-  candidates: Candidates,
-  insights: Insights,
-  map: CandidateMap,
-  batches: Batches,
-  events: Timeline,
-  settings: Settings,
-};
+type Later = typeof import("./parts.ts");
+
+// The overview comes with the study; its other parts are one more file, read as soon as nothing else is waiting.
+let later: Later | null = null;
+
+function useLater(wanted: boolean): { parts: Later | null; error: unknown } {
+  const [parts, setParts] = useState(later);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    if (parts) return;
+    const load = () =>
+      import("./parts.ts").then(
+        (found) => {
+          later = found;
+          setParts(found);
+        },
+        () => setError(new Error("A part of the page could not be loaded. Reload the page.")),
+      );
+    if (wanted) return void load();
+    const timer = setTimeout(load, LATER);
+    return () => clearTimeout(timer);
+  }, [parts, wanted]);
+  return { parts, error };
+}
+
+const LATER = 3_000;
 
 interface Read {
   study: StudyOut;
@@ -54,14 +65,16 @@ interface Read {
   trace: Trace;
 }
 
-async function read(name: string): Promise<Read> {
-  const [study, summary, trace] = await Promise.all([
-    get<StudyOut>(studyApi(name)),
-    get<Summary>(studyApi(name, "/summary")),
-    get<Trace>(studyApi(name, "/trace")),
-  ]);
-  return { study, summary, trace };
+async function read(name: string, onHeadline: (read: Read) => void): Promise<Read> {
+  const tracing = get<Trace>(studyApi(name, "/trace"));
+  tracing.catch(() => {}); // awaited below, unless the others fail first
+  const [study, summary] = await Promise.all([get<StudyOut>(studyApi(name)), get<Summary>(studyApi(name, "/summary"))]);
+  onHeadline({ study, summary, trace: NO_TRACE_YET });
+  return { study, summary, trace: await tracing };
 }
+
+const isSame = (last: Read, fresh: Read) =>
+  last.summary === fresh.summary && last.study === fresh.study && last.trace !== NO_TRACE_YET;
 
 export default function Study({ place }: { place: Place }) {
   const name = place.view === "study" ? place.study : "";
@@ -71,13 +84,13 @@ export default function Study({ place }: { place: Place }) {
   useTitle(name);
 
   const look = useCallback(async () => {
-    const fresh = await read(name);
+    const fresh = await read(name, (headline) => setFacts((last) => last ?? headline));
     setError(null);
-    setFacts((last) => (last && last.summary === fresh.summary && last.study === fresh.study ? last : fresh));
+    setFacts((last) => (last && isSame(last, fresh) ? last : fresh));
   }, [name]);
   const soon = useDelayed(() => look().catch(() => {}), 120);
 
-  const started = facts !== null;
+  const started = facts !== null && facts.trace !== NO_TRACE_YET;
   useEffect(() => {
     showStatus(null);
     if (!started) look().catch(setError);
@@ -101,16 +114,17 @@ export default function Study({ place }: { place: Place }) {
     };
   }, []);
   const shared = useMemo<Facts | null>(() => facts && { name, ...facts, look, onEvent }, [name, facts, look, onEvent]);
-  if (error && !facts) return <Failed error={error} again={() => look().catch(setError)} />;
+  if (error && !started) return <Failed error={error} again={() => look().catch(setError)} />;
   if (!shared || place.view !== "study") return <Loading />;
   const part = partOf(place.part);
-  const Body = PARTS[part];
   return (
     <FactsContext.Provider value={shared}>
       <div class="page">
         <Heading facts={shared} />
         <Tabs name={name} shown={part} />
-        <div class="part">{place.key ? <CandidatePage id={place.key} /> : <Body />}</div>
+        <div class="part">
+          {part === "overview" && !place.key ? <Overview /> : <LaterBody part={part} id={place.key} />}
+        </div>
       </div>
       <Drawer />
     </FactsContext.Provider>
@@ -119,10 +133,22 @@ export default function Study({ place }: { place: Place }) {
 
 const partOf = (asked: string): Part => (asked in TITLES ? (asked as Part) : "overview");
 
+function LaterBody({ part, id }: { part: Part; id: string | undefined }) {
+  const { parts, error } = useLater(true);
+  const { trace } = useFacts();
+  if (error) return <Failed error={error} again={() => location.reload()} />;
+  if (!parts || trace === NO_TRACE_YET) return <Loading part />;
+  if (id) return <parts.CandidatePage id={id} />;
+  const Body = parts.PARTS[part as LaterPart];
+  return <Body />;
+}
+
 function Drawer() {
   const { search } = useAddress();
   const key = search.get("candidate");
-  return key ? <CandidateDrawer id={key} key={key} onClose={() => setSearch({ candidate: null })} /> : null;
+  const { parts } = useLater(key !== null);
+  if (!key || !parts) return null;
+  return <parts.CandidateDrawer id={key} key={key} onClose={() => setSearch({ candidate: null })} />;
 }
 
 function Tabs({ name, shown }: { name: string; shown: Part }) {
@@ -163,15 +189,7 @@ function Heading({ facts }: { facts: Facts }) {
         {study.configuration.description && <p class="quiet">{study.configuration.description}</p>}
       </div>
       <div class="row actions">
-        <button
-          type="button"
-          class="plain icon wall-button"
-          aria-label="Wall screen"
-          title="Wall screen"
-          onClick={turnWall}
-        >
-          <Icon name="wall" />
-        </button>
+        <WallButton />
         {may("report") && (
           <a class="button" href={benchPath(name)}>
             <Icon name="flask" />
@@ -186,34 +204,4 @@ function Heading({ facts }: { facts: Facts }) {
       </div>
     </div>
   );
-}
-
-async function turnWall() {
-  const root = document.documentElement;
-  if ("wall" in root.dataset) {
-    delete root.dataset.wall;
-    if (document.fullscreenElement) await document.exitFullscreen();
-  } else {
-    root.dataset.wall = "";
-    await root.requestFullscreen?.().catch(() => {});
-  }
-  dispatchEvent(new Event("themechange"));
-}
-
-// Escape and the end of full screen leave the wall, and so does leaving the study.
-function useWall() {
-  useEffect(() => {
-    const leave = () => {
-      delete document.documentElement.dataset.wall;
-    };
-    const onKey = (event: KeyboardEvent) => event.key === "Escape" && leave();
-    const onScreen = () => document.fullscreenElement || leave();
-    addEventListener("keydown", onKey);
-    addEventListener("fullscreenchange", onScreen);
-    return () => {
-      leave();
-      removeEventListener("keydown", onKey);
-      removeEventListener("fullscreenchange", onScreen);
-    };
-  }, []);
 }

@@ -32,6 +32,7 @@ export function TilesChart({ across, up, predicted }: TilesProps) {
     return [
       `${across.name} ${tile.across}, ${up.name} ${tile.up}`,
       `expected ${withUnit(number(tile.mean), summary.unit)} on average`,
+      `uncertainty ± ${withUnit(number(tile.std, 2), summary.unit)} for one of them`,
       plural(tile.count, "candidate"),
     ];
   };
@@ -54,8 +55,9 @@ export function TilesChart({ across, up, predicted }: TilesProps) {
       },
     ],
   });
-  return (
+  const chart = (
     <Chart
+      rich
       title={`Expected value by ${across.name} and ${up.name}`}
       facts={[tiles, columns, rows]}
       empty={tiles.length ? undefined : "Nothing to compare yet."}
@@ -64,4 +66,25 @@ export function TilesChart({ across, up, predicted }: TilesProps) {
       option={option}
     />
   );
+  if (!tiles.length) return chart;
+  return (
+    <>
+      {chart}
+      <div class="legend">
+        <span>{withUnit(`expected ${summary.objective}`, summary.unit && `(${summary.unit})`)}</span>
+        <span class="scale">
+          <span class="number">{number(Math.min(...means), 3)}</span>
+          <span class={summary.direction === "minimize" ? "ramp reversed" : "ramp"} />
+          <span class="number">{number(Math.max(...means), 3)}</span>
+        </span>
+        <span>{`uncertainty of one candidate: ${uncertaintyWords(tiles, summary.unit)}`}</span>
+      </div>
+    </>
+  );
+}
+
+function uncertaintyWords(tiles: { std: number }[], unit: string): string {
+  const all = tiles.map(({ std }) => std);
+  const [least, most] = [number(Math.min(...all), 2), number(Math.max(...all), 2)];
+  return least === most ? `± ${withUnit(least, unit)}` : `± ${least} to ${withUnit(most, unit)}`;
 }

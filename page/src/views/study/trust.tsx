@@ -1,15 +1,13 @@
-// Whether predictions can be trusted, in cards: predicted against observed, intervals, surprises, and how results vary.
+// Whether predictions can be trusted, in cards: predicted against observed, intervals, and surprises.
 
-import { Fragment } from "preact";
 import { useMemo } from "preact/hooks";
 import { studyPath } from "../../core/address.ts";
-import { number, outcome, percent, plural } from "../../core/format.ts";
+import { difference, measured, outcome, percent, plural } from "../../core/format.ts";
 import { expectedOf } from "../../core/quantities.ts";
-import type { ColumnEffect, Diagnostics } from "../../core/types.ts";
-import { expectedWords } from "../../core/words.ts";
+import type { Diagnostics, Summary } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Term } from "../../parts/term.tsx";
-import { isSurprise, type Result, surpriseOf, useFacts } from "./facts.ts";
+import { isSurprise, type Result, type Surprise, surpriseOf, useFacts } from "./facts.ts";
 import { CalibrationCurve, type Judged, PredictedChart } from "./trust_charts.tsx";
 
 const FEWEST = 3;
@@ -77,29 +75,14 @@ export function Calibration({ points }: { points: Diagnostics["calibration"] }) 
   );
 }
 
-export function Lengthscales({ effects }: { effects: ColumnEffect[] }) {
-  return (
-    <section class="card">
-      <header>
-        <h2>
-          <Term name="lengthscale">How far results stay alike</Term>
-        </h2>
-        <span class="quiet small">a column's whole range is 1</span>
-      </header>
-      <dl class="facts">
-        {effects.map(({ name, lengthscales }) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd class="number">
-              {Object.entries(lengthscales)
-                .map(([level, scale]) => (level === name ? number(scale, 2) : `${level} ${number(scale, 2)}`))
-                .join(", ") || "–"}
-            </dd>
-          </Fragment>
-        ))}
-      </dl>
-    </section>
-  );
+// "33.2 percentage points lower than expected (46 ± 11 %)"
+function surpriseWords({ suggested }: Result, { far, quantity }: Surprise, { objective, quantities }: Summary): string {
+  const name = quantity || objective;
+  const expected = expectedOf(suggested?.why, name);
+  if (!expected) return "";
+  const unit = quantities.find((other) => other.name === name)?.unit ?? "";
+  const gap = difference(Math.abs(far) * expected.std, unit);
+  return `${quantity && `${quantity}: `}${gap} ${far > 0 ? "higher" : "lower"} than expected (${measured(expected.mean, expected.std, unit)})`;
 }
 
 export function Surprises({ results, outliers }: { results: Result[]; outliers: Diagnostics["outliers"] }) {
@@ -111,7 +94,7 @@ export function Surprises({ results, outliers }: { results: Result[]; outliers: 
     })
     .sort((a, b) => Math.abs(b.surprise.far) - Math.abs(a.surprise.far));
   return (
-    <section class="card">
+    <section class="card wide surprises">
       <header>
         <h2>Surprises</h2>
         <span class="quiet small">far from what was expected then</span>
@@ -128,9 +111,7 @@ export function Surprises({ results, outliers }: { results: Result[]; outliers: 
           <li key={result.observation}>
             <KeyLink study={name} id={result.key} />
             <b class="number">{outcome(result, summary.quantities)}</b>
-            <span class="quiet small">
-              {`instead of ${expectedWords(result.suggested?.why ?? { mean: null, std: null, quantities: {} }, summary)}: ${surprise.quantity ? `${surprise.quantity} ` : ""}${number(Math.abs(surprise.far), 2)} times the uncertainty ${surprise.far > 0 ? "higher" : "lower"}`}
-            </span>
+            <span class="quiet small">{surpriseWords(result, surprise, summary)}</span>
           </li>
         ))}
       </ul>

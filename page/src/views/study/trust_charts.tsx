@@ -4,7 +4,7 @@ import { Chart } from "../../charts/chart.tsx";
 import { axis, frame, type Theme, tip } from "../../charts/theme.ts";
 import { setSearch } from "../../core/address.ts";
 import { number, percent, withUnit } from "../../core/format.ts";
-import type { ColumnEffect, Diagnostics } from "../../core/types.ts";
+import type { Cell, ColumnEffect, Diagnostics } from "../../core/types.ts";
 import { useFacts } from "./facts.ts";
 
 export interface Judged {
@@ -93,6 +93,7 @@ export function PredictedChart({ judged, chosen, by }: PredictedProps) {
   const open = (index: number) => judged[index] && setSearch({ candidate: judged[index].key });
   return (
     <Chart
+      rich
       title="Predicted against observed"
       facts={[judged, chosen, summary]}
       empty={
@@ -113,11 +114,15 @@ export function CalibrationCurve({ points }: { points: Diagnostics["calibration"
     `${percent(points[index]?.covers ?? 0)} of the results`,
     `lie where the model says ${percent(points[index]?.says ?? 0)} should`,
   ];
-  const share = (value: number) => percent(value);
+  const quarters = { min: 0, max: 1, interval: 0.25, format: percent };
   const option = (theme: Theme) => ({
     ...frame(theme),
-    xAxis: axis(theme, false, { name: "the model says", min: 0, max: 1, split: true, format: share }),
-    yAxis: axis(theme, true, { name: "results inside", min: 0, max: 1, format: share }),
+    xAxis: axis(theme, false, {
+      ...quarters,
+      name: "share of the results that should lie inside",
+      split: true,
+    }),
+    yAxis: axis(theme, true, { ...quarters, name: "share that does" }),
     series: [
       {
         type: "line",
@@ -153,10 +158,19 @@ export function CalibrationCurve({ points }: { points: Diagnostics["calibration"
   );
 }
 
+export interface MeasuredAt {
+  key: string;
+  at: Cell; // its value in the column
+  value: number;
+}
+
+const DOTS = 2; // the series of what was measured: after the two that make the band
+
 // The recommended candidate with other values in one column, with the interval that holds 95 of 100.
-export function EffectChart({ effect }: { effect: ColumnEffect }) {
+export function EffectChart({ effect, measured }: { effect: ColumnEffect; measured: MeasuredAt[] }) {
   const { summary } = useFacts();
   const points = effect.slice;
+  const levels = points.map(({ value }) => String(value));
   const numeric = points.every(({ value }) => typeof value === "number");
   const words = (index: number) => {
     const point = points[index];
@@ -168,6 +182,11 @@ export function EffectChart({ effect }: { effect: ColumnEffect }) {
       `between ${number(point.lower, 3)} and ${number(point.upper, 3)}`,
     ];
   };
+  const measuredWords = (index: number) => {
+    const dot = measured[index];
+    return dot ? [`${dot.key} · ${withUnit(number(dot.value), summary.unit)}`, `${effect.name} ${dot.at}`] : [];
+  };
+  const open = (index: number) => setSearch({ candidate: measured[index]?.key ?? null });
   const place = (index: number) => (numeric ? points[index]?.value : index);
   const band = (data: unknown[], area: object = {}) => ({
     type: "line",
@@ -193,6 +212,14 @@ export function EffectChart({ effect }: { effect: ColumnEffect }) {
         { areaStyle: { color: theme.soft } },
       ),
       {
+        type: "scatter",
+        symbolSize: 6,
+        cursor: "pointer",
+        itemStyle: { color: theme.point, opacity: 0.7 },
+        data: measured.map(({ at, value }) => [numeric ? at : levels.indexOf(String(at)), value]),
+        tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => tip(measuredWords(dataIndex)) },
+      },
+      {
         type: "line",
         symbol: "circle",
         symbolSize: numeric ? 4 : 9,
@@ -206,9 +233,18 @@ export function EffectChart({ effect }: { effect: ColumnEffect }) {
   return (
     <Chart
       title={`Expected value by ${effect.name}`}
-      facts={[effect]}
+      facts={[effect, measured]}
       empty={points.length ? undefined : "Nothing to compare yet."}
-      stops={points.map((_, index) => ({ series: 2, index, words: words(index).join(", ") }))}
+      onPick={({ seriesIndex, dataIndex }) => seriesIndex === DOTS && open(dataIndex)}
+      stops={[
+        ...measured.map((_, index) => ({
+          series: DOTS,
+          index,
+          words: measuredWords(index).join(", "),
+          pick: () => open(index),
+        })),
+        ...points.map((_, index) => ({ series: DOTS + 1, index, words: words(index).join(", ") })),
+      ]}
       picture={`slice-${effect.name}`}
       option={option}
     />
