@@ -10,7 +10,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from app.api.middleware import SECURITY_HEADERS
 from app.api.problems import problem
 
-IDLE_SECONDS = 30.0  # for the head of a request; its body has a limit of its own
+# For the head of a request (its body has a limit of its own), and between two requests: longer than clients keep an
+# unused connection, which httpx does for 5 s, so that the server does not close one just as it is used again.
+IDLE_SECONDS = 30
 MAX_OPEN_FILES = 65_536
 
 

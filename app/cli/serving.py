@@ -52,7 +52,7 @@ def serve(
     import uvicorn
 
     from app import logs
-    from app.cli.connections import allow_many_files
+    from app.cli.connections import IDLE_SECONDS, allow_many_files
     from app.settings import read_settings
 
     settings = read_settings(host=host, port=port, workers=workers, data=data)
@@ -78,6 +78,7 @@ def serve(
         access_log=False,
         server_header=False,
         forwarded_allow_ips=list(settings.trusted_proxies),
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
 

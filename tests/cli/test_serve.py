@@ -3,6 +3,7 @@
 import re
 import stat
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -32,6 +33,15 @@ def test_the_first_run_makes_an_admin_key_and_the_second_does_not(address: str, 
         assert again.key is None
         assert key not in again.output.read_text()
         assert admin.get("/v1/keys/me").status_code == 200
+
+
+@on_sqlite
+def test_a_connection_outlasts_the_seconds_for_which_clients_keep_theirs(address: str, tmp_path: Path) -> None:
+    kept = httpx.Limits(keepalive_expiry=None)
+    with running(tmp_path / "data") as server, httpx.Client(base_url=server.address, limits=kept) as idle:
+        first = idle.get("/healthz").extensions["network_stream"]
+        time.sleep(httpx.Limits().keepalive_expiry + 1)
+        assert idle.get("/healthz").extensions["network_stream"] is first
 
 
 def test_two_processes_write_at_the_same_time_and_measure_together(address: str, tmp_path: Path) -> None:

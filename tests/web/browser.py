@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ FLAGS = [
     "--disable-sync",
 ]
 PATIENCE = 30_000  # for a busy machine; nothing is measured by it
+PAUSE = 50  # between two looks, in milliseconds, too
 MISSING = "The page's tests need Chromium: run `make browser` as root (Debian: apt-get install chromium)."
 
 
@@ -45,6 +46,15 @@ def running_browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield browser
         browser.close()
+
+
+def eventually(page: Page, read: Callable[[], Any]) -> Any:
+    """The first value that is not None. The driver's own way to wait evaluates text, which the page forbids."""
+    for _ in range(PATIENCE // PAUSE):
+        if (value := read()) is not None:
+            return value
+        page.wait_for_timeout(PAUSE)
+    raise TimeoutError("the page never had that value")
 
 
 class Window:
@@ -89,3 +99,36 @@ class Window:
         ours = urlsplit(request.url).netloc == urlsplit(self.address).netloc
         if not ours and not request.url.startswith(("data:", "blob:", "about:")):
             self.complaints.append(f"foreign request: {request.url}")
+
+
+STICKING_OUT = """() => {
+    const width = document.documentElement.clientWidth
+    const cuts = (element) => getComputedStyle(element).overflowX !== 'visible'
+    const isCut = (element) => {
+        for (let around = element.parentElement; around !== document.body; around = around.parentElement)
+            if (cuts(around)) return true
+        return false
+    }
+    const textEnds = (text) => {
+        const range = document.createRange()
+        range.selectNodeContents(text)
+        return range.getBoundingClientRect().right
+    }
+    const ends = (element) => {
+        const texts = cuts(element) ? [] : [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
+        return Math.round(Math.max(element.getBoundingClientRect().right, ...texts.map(textEnds)) + scrollX)
+    }
+    const wide = [...document.body.querySelectorAll('body *')].filter((one) => ends(one) > width && !isCut(one))
+    const innermost = wide.filter((element) => !wide.some((other) => other !== element && element.contains(other)))
+    return innermost.slice(0, 8).map((element) => {
+        const path = [element.parentElement, element].map((one) => [one.localName, ...one.classList].join('.'))
+        return `${path.join(' > ')} ends at ${ends(element)} px: ${element.textContent.slice(0, 60)}`
+    })
+}"""
+
+
+def sticking_out(page: Page) -> list[str]:
+    """What makes the page wider than its window: the innermost elements that end beyond it, each with its text."""
+    if not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+        return []
+    return page.evaluate(STICKING_OUT) or ["nothing that can be named"]

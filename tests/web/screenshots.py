@@ -88,7 +88,7 @@ def two_objectives(scene: Scene, name: str) -> None:
 
 def take(page: Page, name: str, wait_for: str, full: bool = False) -> None:
     page.locator(wait_for).first.wait_for()
-    page.wait_for_function("document.fonts.ready.then(() => true)")
+    page.evaluate("document.fonts.ready.then(() => true)")
     page.wait_for_timeout(500)
     page.screenshot(path=FOLDER / f"{name}.png", full_page=full)
     sys.stdout.write(f"{name}\n")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.web.browser import sticking_out
 from tests.web.conftest import CSV, Open
 from tests.web.scene import Scene
 from tests.web.test_looks import PARTS, PHONE, findings
@@ -291,8 +292,7 @@ def test_every_view_of_such_a_study_is_accessible_and_fits(
         page.locator("h1").first.wait_for()
         page.locator(".skeleton").first.wait_for(state="detached")
         found |= {f"{path}: {violation}" for violation in findings(page)}
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            found.add(f"{path}: too wide")
+        found |= {f"{path}: {element}" for element in sticking_out(page)}
     assert found == set()
 
 

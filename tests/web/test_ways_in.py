@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.web.browser import eventually
 from tests.web.conftest import CSV, Open
 from tests.web.scene import Scene
 from tests.web.test_looks import PHONE
@@ -128,9 +129,9 @@ def test_a_tap_on_the_map_opens_a_candidate(window: Open, scene: Scene, study: s
     page = window(**TABLET).sign_in(scene.key, f"/studies/{study}/map?x=temperature&y=solvent")
     canvas = page.locator(".chart.map canvas").first
     canvas.wait_for()
-    page.wait_for_function(f"({COLOURED})(document.querySelector('.chart.map canvas')) !== null")
     canvas.scroll_into_view_if_needed()
-    box, (x, y) = canvas.bounding_box(), canvas.evaluate(COLOURED)
+    x, y = eventually(page, lambda: canvas.evaluate(COLOURED))
+    box = canvas.bounding_box()
     assert box
     page.touchscreen.tap(box["x"] + x, box["y"] + y)
     expect(page.get_by_role("region", name=re.compile(r"Candidate A\d+"))).to_be_visible()

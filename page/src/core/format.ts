@@ -57,7 +57,10 @@ export function exact(value: number): string {
     : sign(format(0, 17).format(value));
 }
 
-export const withUnit = (text: string, unit?: string): string => (unit ? `${text}${FIXED}${unit}` : text);
+// A long unit may stand on a line of its own; otherwise the line would end within the number.
+const LONG_UNIT = 12;
+export const withUnit = (text: string, unit?: string): string =>
+  unit ? `${text}${unit.length > LONG_UNIT ? " " : FIXED}${unit}` : text;
 // Between two percentages lie percentage points.
 export const differenceUnit = (unit: string): string => (unit === "%" ? "percentage points" : unit);
 export const difference = (value: number, unit: string, digits = 3): string =>

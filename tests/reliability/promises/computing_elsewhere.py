@@ -39,7 +39,7 @@ SETTINGS = {"NEXTBATCH_COMPUTE_WORKERS": str(WORKERS), SILENCE: "3"}
 MOST_SECONDS = 120.0  # for any answer, on any machine
 CLUSTER_SECONDS = 400.0  # for the start of a Ray cluster, of which the server promises nothing
 PAUSE = 0.02  # between two requests of a client: the machine is for the workers
-MOST_BATCHES = 12  # of a study, so that checking them takes no longer than making them
+ASKS_PER_DEATH = 3  # of a study: some are always under way when a worker dies, and few are left to check afterwards
 
 
 @dataclass
@@ -68,6 +68,8 @@ class Client:
     deed: Deed
     http: httpx.Client
     study: str
+    deaths_before: int
+    asked: int = 0
 
     def send(self, kind: str, path: str, **request: Any) -> dict[str, Any]:
         started, deaths = monotonic(), self.deed.deaths
@@ -77,9 +79,10 @@ class Client:
         return answer.json() if self.deed.note(kind, answer, monotonic() - started, deaths) else {}
 
     def ask(self, number: int) -> None:
-        if number >= MOST_BATCHES:
+        if self.asked >= ASKS_PER_DEATH * (1 + self.deed.deaths - self.deaths_before):
             self.preview(number)
             return
+        self.asked += 1
         batch = self.send("asks", "batches", json={"worker": f"w{number}", "max_size": 2 + number % 3, "wait": 600})
         lines = [
             {"suggestion": line["suggestion"], "values": [truth(line["key"])] * line["replicates"]}
@@ -161,7 +164,7 @@ def _working(deed: Deed, servers: Fleet, studies: Sequence[str]) -> Iterator[Non
 
 def _work(deed: Deed, servers: Fleet, study: str, role: Callable[[Client, int], None], ended: Event) -> None:
     with httpx.Client(base_url=f"{servers.addresses[0]}/v1", headers=servers.headers, timeout=MOST_SECONDS) as http:
-        client = Client(deed, http, study)
+        client = Client(deed, http, study, deed.deaths)
         for number in count():
             if ended.is_set():
                 return
