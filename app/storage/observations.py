@@ -5,7 +5,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, literal_column, select, update
 
 from app.domain.batches import SuggestionId
 from app.domain.codec import from_plain, read_json
@@ -21,24 +21,21 @@ _ADD = Prepared(insert(observations))
 _OF_STUDY = observations.c.study_id == bindparam("study")
 _LAST_NUMBER = select(func.max(observations.c.number)).where(_OF_STUDY)
 _CURRENT = select(observations).where(_OF_STUDY, observations.c.current)
-# Without statistics SQLite prefers an index that gives the order, or none that is partial, and would then read every
-# observation of the study for each report. So these ask by the columns of an index, and are sorted afterwards.
-_FIRST = observations.alias("first")
-
-
-def _with_first(*conditions: ColumnElement[bool]) -> Select[Any]:
-    """The current observations whose first version meets conditions: partial indexes have first versions only."""
-    numbers = select(_FIRST.c.number).where(_FIRST.c.study_id == bindparam("study"), _FIRST.c.version == 1, *conditions)
-    return _CURRENT.where(observations.c.number.in_(numbers))
-
-
+# Without statistics both databases take every index that begins with the study for equally good, and may read all
+# results of a study for each report. So these ask by the columns of an index, and are sorted afterwards. Partial
+# indexes hold the first versions, and the current ones are read by number in a second statement: in one, PostgreSQL
+# read all results for each of all results. A plan for any parameters uses a partial index only if its condition is
+# written out.
+_FIRST = select(observations.c.number).where(_OF_STUDY, observations.c.version == literal_column("1"))
 _OF_BATCHES = Prepared(
-    _with_first(_FIRST.c.replicate.is_not(None), _FIRST.c.batch.in_(bindparam("batches", expanding=True))),
+    _FIRST.where(observations.c.replicate.is_not(None), observations.c.batch.in_(bindparam("batches", expanding=True))),
     listed="batches",
 )
 _WITH_REFS = Prepared(
-    _with_first(_FIRST.c.ref.is_not(None), _FIRST.c.ref.in_(bindparam("refs", expanding=True))), listed="refs"
+    _FIRST.where(observations.c.ref.is_not(None), observations.c.ref.in_(bindparam("refs", expanding=True))),
+    listed="refs",
 )
+_NUMBERED = Prepared(_CURRENT.where(observations.c.number.in_(bindparam("numbers", expanding=True))), listed="numbers")
 _MEASURED = (
     select(func.count())
     .select_from(observations)
@@ -166,12 +163,8 @@ def latest(connection: Connection, study: Study, limit: int) -> list[tuple[int, 
 
 
 def of_suggestions(connection: Connection, study: Study, batches: Iterable[int]) -> list[Observation]:
-    """The current observations that answer suggestions of some batches."""
-    return [
-        _observation(row)
-        for part in in_parts(sorted(set(batches)))
-        for row in _OF_BATCHES.rows(connection, {"study": study.id, "batches": part})
-    ]
+    """The current observations that answer suggestions of some batches, oldest first."""
+    return _current(connection, study, _OF_BATCHES, "batches", sorted(set(batches)))
 
 
 def completed(connection: Connection, study: Study, ids: Collection[SuggestionId]) -> list[SuggestionId]:
@@ -187,11 +180,20 @@ def completed(connection: Connection, study: Study, ids: Collection[SuggestionId
 
 def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict[str, Observation]:
     """The current observations under some references."""
-    return {
-        row["ref"]: _observation(row)
-        for part in in_parts(sorted(set(refs)))
-        for row in _WITH_REFS.rows(connection, {"study": study.id, "refs": part})
-    }
+    found = _current(connection, study, _WITH_REFS, "refs", sorted(set(refs)))
+    return {observation.ref: observation for observation in found if observation.ref is not None}
+
+
+def _current(
+    connection: Connection, study: Study, first: Prepared, listed: str, values: Sequence[Any]
+) -> list[Observation]:
+    """The current versions of the observations whose first versions a statement finds, oldest first."""
+    parts = (first.tuples(connection, {"study": study.id, listed: part}) for part in in_parts(values))
+    numbers = sorted(number for part in parts for (number,) in part)
+    rows = (
+        row for part in in_parts(numbers) for row in _NUMBERED.rows(connection, {"study": study.id, "numbers": part})
+    )
+    return [_observation(row) for row in sorted(rows, key=itemgetter("number"))]
 
 
 def _is(study: Study, number: int) -> ColumnElement[bool]:
