@@ -1,5 +1,7 @@
 """What it costs to run each batch at one value of a column: `python -m benchmarks.plates [--seeds 5] [--baybe]`.
 
+An interrupted run goes on where it was; `--only-print` prints what the records say.
+
 Every table with a suitable column, a temperature where there is one, is simulated with the same seeds: batches chosen
 freely, and batches whose members share one value of that column, as on a plate with one temperature; with `--baybe`
 also by BayBE with its constraint. Of a table with several objectives the first one is sought.
@@ -9,6 +11,7 @@ moment would really have found more: by how much the best of its true values exc
 
 import argparse
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,7 +41,9 @@ from benchmarks.labs.policies import Auto, MakePolicy, sign_of
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.simulation import simulate
 from benchmarks.labs.tables import LABS, Table, load
+from benchmarks.lines import append, read
 from benchmarks.objectives.tables import load as load_several
+from benchmarks.one_thread import one_blas_thread
 from benchmarks.peers.link import Link, python_of
 from benchmarks.peers.policy import Peer
 
@@ -55,10 +60,25 @@ MARKED = (
 TABLES = (*(name for name in LABS if name != "direct_arylation"), *MARKED)
 """direct_arylation has the candidates and the yields of direct_arylation_cost."""
 FEWEST, MOST = 3, 20  # values of a column that a plate could share
-HEADER = (
-    "| table | column | values | cumulative free | one value | BayBE, one value | simple free | one value |"
-    " BayBE, one value | stated price | real price |"
-)
+RECORDS = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "plates.jsonl"
+FREE, SHARED, BAYBE = "free", "one value", "BayBE, one value"
+PROTOCOL = Protocol(60, 5)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one study reached; prices are those of its batches, if it stated any."""
+
+    table: str
+    column: str
+    values: int
+    policy: str
+    seed: int
+    cumulative: float
+    simple: float
+    processor: float  # seconds per ask
+    stated: tuple[float, ...] = ()
+    real: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,26 +158,52 @@ def _open(state: State, observed: Observed) -> State:
     return state.replace(available=state.available & (observed.counts == 0))
 
 
-def lines(folder: Path, names: Sequence[str], seeds: int, protocol: Protocol, link: Link | None) -> Iterator[str]:
-    yield HEADER
-    yield "|---" * HEADER.count(" |") + "|"
-    for name in names:
-        table = table_of(folder, name)
-        shared = shared_column(table)
-        if shared is None:
-            continue
-        prices: list[Priced] = []
-        policies: list[MakePolicy] = [Auto, partial(OnePlate, prices=prices)]
-        if link is not None:
-            policies.append(partial(Peer, link, shared[0]))
-        runs = [[simulate(table, protocol, seed, "", policy) for seed in range(seeds)] for policy in policies]
-        cells = [
-            _interval([getattr(record, figure) for record in records])
-            for figure in ("cumulative", "simple")
-            for records in (*runs, *([] for _ in range(3 - len(runs))))
-        ]
-        cells += [_interval([getattr(price, part) for price in prices]) for part in ("stated", "real")]
-        yield f"| {name} | {shared[0]} | {len(set(shared[1]))} | {' | '.join(cells)} |"
+def run(folder: Path, names: Sequence[str], seeds: int, out: Path, link: Link | None, protocol: Protocol) -> None:
+    """Append a record for every study; those that the file has already are left out."""
+    done = {(run.table, run.policy, run.seed) for run in read(out, Run)}
+    for seed in range(seeds):
+        for name in names:
+            table = table_of(folder, name)
+            shared = shared_column(table)
+            for policy in (FREE, SHARED, *([BAYBE] if link else [])):
+                if shared is not None and (name, policy, seed) not in done:
+                    append(out, _study(table, protocol, policy, seed, shared, link))
+
+
+def _study(
+    table: Table, protocol: Protocol, policy: str, seed: int, shared: tuple[str, IndexArray], link: Link | None
+) -> Run:
+    prices: list[Priced] = []
+    make: MakePolicy = Auto if policy == FREE else partial(OnePlate, prices=prices)
+    if policy == BAYBE and link is not None:
+        make = partial(Peer, link, shared[0])
+    record = simulate(table, protocol, seed, policy, make)
+    stated, real = (tuple(getattr(price, part) for price in prices) for part in ("stated", "real"))
+    figures = record.cumulative, record.simple, record.processor
+    return Run(table.name, shared[0], len(set(shared[1])), policy, seed, *figures, stated, real)
+
+
+def lines(runs: Sequence[Run], policies: Sequence[str]) -> Iterator[str]:
+    """A table of the seeds that all these policies have run."""
+    figures = [f"{figure}, {policy}" for figure in ("cumulative", "simple") for policy in policies]
+    header = ("table", "column", "values", "seeds", *figures, "processor s per ask", "stated price", "real price")
+    yield f"| {' | '.join(header)} |"
+    yield "|---" * len(header) + "|"
+    for name in dict.fromkeys(run.table for run in runs):
+        of = {policy: [run for run in runs if (run.table, run.policy) == (name, policy)] for policy in policies}
+        common = set.intersection(*({run.seed for run in group} for group in of.values()))
+        if common:
+            yield _line(name, [[run for run in group if run.seed in common] for group in of.values()])
+
+
+def _line(name: str, groups: Sequence[Sequence[Run]]) -> str:
+    cells = [name, groups[0][0].column, str(groups[0][0].values), str(len(groups[0]))]
+    for figure in ("cumulative", "simple"):
+        cells += [_interval([getattr(run, figure) for run in group]) for group in groups]
+    cells.append(", ".join(f"{np.mean([run.processor for run in group]):.2f}" for group in groups))
+    for part in ("stated", "real"):
+        cells.append(_interval([price for group in groups for run in group for price in getattr(run, part)]))
+    return f"| {' | '.join(cells)} |"
 
 
 def _interval(values: Sequence[float]) -> str:
@@ -168,20 +214,21 @@ def _interval(values: Sequence[float]) -> str:
     return f"{np.mean(values):.4f} ± {error:.4f}"
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--tables", nargs="+", default=list(TABLES))
+    parser.add_argument("--out", type=Path, default=RECORDS, help="the file of the records")
     parser.add_argument("--baybe", action="store_true", help="also BayBE, which takes minutes for a study")
-    options = parser.parse_args()
-    link = Link("baybe_plate", python_of("baybe")) if options.baybe else None
-    try:
-        for line in lines(options.folder, options.tables, options.seeds, Protocol(60, 5), link):
-            print(line, flush=True)
-    finally:
-        if link is not None:
-            link.__exit__()
+    parser.add_argument("--only-print", action="store_true", help="run nothing")
+    options = parser.parse_args(arguments)
+    if not options.only_print:
+        peer = Link("baybe_plate", python_of("baybe")) if options.baybe else None
+        with one_blas_thread(), peer or nullcontext() as link:
+            run(options.folder, options.tables, options.seeds, options.out, link, PROTOCOL)
+    policies = (FREE, SHARED, BAYBE) if options.baybe else (FREE, SHARED)
+    print("\n".join(lines(read(options.out, Run), policies)))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
     python -m benchmarks.transfer run --seeds 20
     python -m benchmarks.transfer report
+    python -m benchmarks.transfer baybe --seeds 3     # BayBE's task parameter, after `make .peers/baybe/ready`
+    python -m benchmarks.transfer beside              # its regret beside ours
 
 Every task of a table is the new study once. What it borrows are 40 results of another task, which the product itself
 has chosen: of the task whose values agree best with it (related), or least (unrelated), by rank correlation over the

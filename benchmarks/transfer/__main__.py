@@ -1,8 +1,10 @@
-"""Run the studies, and report what borrowing changed."""
+"""Run the studies, ours or BayBE's, and report what borrowing changed and how the two compare."""
 
 import argparse
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +13,22 @@ import numpy as np
 from app.arrays import FloatArray, IndexArray
 from app.domain.events import EarlierResults
 from app.domain.studies import Configuration, Objective
-from app.modelling.simulating import simulate
-from benchmarks.transfer.summary import report
+from app.modelling.simulating import KnownTable, simulate
+from benchmarks.peers.link import Link, PeerError
+from benchmarks.transfer.peer import BorrowingPeer, baybe
+from benchmarks.transfer.summary import beside, report
 from benchmarks.transfer.tasks import FOLDER, SOURCES, TaskTable
 
 EARLIER, BATCH, MOST = 40, 5, 40
+PEERS_MOST = 20  # results of a study of BayBE, an ask of which takes seconds
 GOAL = Objective("value")
 RECORDS = Path("benchmarks/results/transfer.jsonl")
+PEERS_RECORDS = Path("benchmarks/results/transfer-baybe.jsonl")
 EARLIER_STUDIES = Path("benchmarks/results/transfer-earlier.jsonl")
+
+Borrowed = tuple[EarlierResults, ...]
+Study = Callable[[KnownTable, int, Borrowed], IndexArray]
+"""Table, seed and what is borrowed → the candidates in the order in which they are measured."""
 
 
 class Arms:
@@ -53,15 +63,21 @@ class Arms:
         return self._table.results(task, measured, values)
 
 
-def regrets(table: TaskTable, new: str, seed: int, borrowed: tuple[EarlierResults, ...]) -> FloatArray:
-    """(MOST,) the regret after 1, 2 … results, as a share of the range."""
-    task = table.tasks[new]
-    measured = simulate(task, Configuration(objectives=(GOAL,), seed=seed), BATCH, MOST, borrowed)
-    best = np.maximum.accumulate(task.values[measured])
-    return np.asarray((task.values.max() - best) / np.ptp(task.values))
+def ours(table: KnownTable, seed: int, borrowed: Borrowed) -> IndexArray:
+    return simulate(table, Configuration(objectives=(GOAL,), seed=seed), BATCH, MOST, borrowed)
 
 
-def run(folder: Path, files: list[str], seeds: int, out: Path) -> None:
+def peers(link: Link, table: KnownTable, seed: int, borrowed: Borrowed) -> IndexArray:
+    return np.array(BorrowingPeer(link, table, seed, borrowed).measured(BATCH, PEERS_MOST), dtype=np.intp)
+
+
+def regrets(table: KnownTable, measured: IndexArray) -> FloatArray:
+    """The regret after 1, 2 … results, as a share of the range."""
+    best = np.maximum.accumulate(table.values[measured])
+    return np.asarray((table.values.max() - best) / np.ptp(table.values))
+
+
+def run(folder: Path, files: list[str], seeds: int, out: Path, study: Study) -> None:
     """Append a record for every study; those that the file has already are left out."""
     known = {_identity(record) for record in records(out)}
     for source in (source for source in SOURCES if source.file in files):
@@ -71,10 +87,17 @@ def run(folder: Path, files: list[str], seeds: int, out: Path) -> None:
             for new in table.tasks:
                 for arm, borrowed in arms.of(new, seed):
                     record = {"file": source.file, "task": new, "arm": arm, "seed": seed}
-                    if _identity(record) in known:
-                        continue
-                    record["regret"] = np.round(regrets(table, new, seed, borrowed), 5).tolist()
-                    append(out, record)
+                    if _identity(record) not in known:
+                        _run(table.tasks[new], borrowed, record, out, study)
+
+
+def _run(table: KnownTable, borrowed: Borrowed, record: dict[str, Any], out: Path, study: Study) -> None:
+    try:
+        measured = study(table, record["seed"], borrowed)
+    except PeerError as error:
+        print(f"{record}: {error}", file=sys.stderr, flush=True)
+        return
+    append(out, {**record, "regret": np.round(regrets(table, measured), 5).tolist()})
 
 
 def append(path: Path, record: dict[str, Any]) -> None:
@@ -92,17 +115,29 @@ def _identity(record: dict[str, Any]) -> tuple[object, ...]:
 
 
 def main() -> None:
+    arguments = _parser().parse_args()
+    study = arguments.data, arguments.files, arguments.seeds
+    if arguments.what == "run":
+        run(*study, arguments.out, ours)
+    if arguments.what == "baybe":
+        with baybe() as link:
+            run(*study, arguments.peers, partial(peers, link))
+    if arguments.what in {"baybe", "beside"}:
+        print(beside(records(arguments.out), records(arguments.peers)))
+    else:
+        print(report(records(arguments.out), by_task=arguments.by_task))
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.transfer")
-    parser.add_argument("what", choices=("run", "report"))
+    parser.add_argument("what", choices=("run", "report", "baybe", "beside"))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--files", nargs="+", default=[source.file for source in SOURCES])
-    parser.add_argument("--out", type=Path, default=RECORDS)
+    parser.add_argument("--out", type=Path, default=RECORDS, help="the file of our records")
+    parser.add_argument("--peers", type=Path, default=PEERS_RECORDS, help="the file of BayBE's records")
     parser.add_argument("--by-task", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.what == "run":
-        run(arguments.data, arguments.files, arguments.seeds, arguments.out)
-    print(report(records(arguments.out), by_task=arguments.by_task))
+    return parser
 
 
 if __name__ == "__main__":

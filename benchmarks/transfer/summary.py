@@ -32,6 +32,34 @@ def report(records: Sequence[dict[str, Any]], *, by_task: bool = False) -> str:
     return "\n".join(lines)
 
 
+def beside(ours: Sequence[dict[str, Any]], peers: Sequence[dict[str, Any]]) -> str:
+    """A table in Markdown: our regret and a peer's in the studies that both have run."""
+    heads = [f"regret at {count}: ours, BayBE, difference" for count in AFTER]
+    lines = [f"| table | earlier results | studies | {' | '.join(heads)} |", "|---" * (3 + len(heads)) + "|"]
+    theirs = {_place(record): record["regret"] for record in peers}
+    pairs = [(record, theirs[_place(record)]) for record in ours if _place(record) in theirs]
+    for file in dict.fromkeys(record["file"] for record, _ in pairs):
+        for arm in ("without", *ARMS):
+            group = [(r["regret"], curve) for r, curve in pairs if (r["file"], r["arm"]) == (file, arm)]
+            if group:
+                lines.append(f"| {file} | {arm} | {len(group)} | {' | '.join(_compared(group))} |")
+    return "\n".join(lines)
+
+
+def _compared(group: Sequence[tuple[Sequence[float], Sequence[float]]]) -> list[str]:
+    weights = np.full(len(group), 1 / len(group))
+    cells = []
+    for count in AFTER:
+        mine, theirs = np.array([[curve[count - 1] for curve in pair] for pair in group]).T
+        change, error = _mean_and_error(mine - theirs, weights)
+        cells.append(f"{mine.mean():.3f}, {theirs.mean():.3f}, {change:+.3f} ± {1.96 * error:.3f}")
+    return cells
+
+
+def _place(record: dict[str, Any]) -> tuple[object, ...]:
+    return record["file"], record["task"], record["seed"], record["arm"]
+
+
 def _row(name: str, arm: str, records: Sequence[dict[str, Any]]) -> str:
     without, borrowing, files = _paired(records, arm)
     weights = _weights(files)

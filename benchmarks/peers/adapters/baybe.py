@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from baybe import Campaign, Settings
-from baybe.searchspace import SubspaceDiscrete
+from baybe.searchspace import SearchSpace, SubspaceDiscrete
 from baybe.targets import NumericalTarget
 
 from benchmarks.peers.adapters.adapter import Adapter, Given
@@ -19,10 +19,14 @@ class BayBE(Adapter):
         table = frame(given)
         self._table = table.loc[:, table.nunique() > 1]
         self._campaign = Campaign(
-            SubspaceDiscrete.from_dataframe(self._table.drop_duplicates()),
+            self.space(),
             NumericalTarget(TARGET),
             allow_recommending_already_measured=given.noisy,
         )
+
+    def space(self) -> SubspaceDiscrete | SearchSpace:
+        """What the campaign may recommend."""
+        return SubspaceDiscrete.from_dataframe(self._table.drop_duplicates())
 
     def tell(self, rows: Sequence[int], values: Sequence[float]) -> None:
         super().tell(rows, values)

@@ -1,23 +1,21 @@
 """BayBE whose batches share one value of a column: its `DiscreteBatchConstraint`."""
 
-from baybe import Campaign
 from baybe.constraints import DiscreteBatchConstraint
 from baybe.searchspace import SubspaceDiscrete
-from baybe.targets import NumericalTarget
 
 from benchmarks.peers.adapters.adapter import Adapter, Given
-from benchmarks.peers.adapters.baybe import TARGET, BayBE
+from benchmarks.peers.adapters.baybe import BayBE
 
 
 class BayBEPlate(BayBE):
     def __init__(self, given: Given, column: str) -> None:
+        self._column = column
         super().__init__(given)
+
+    def space(self) -> SubspaceDiscrete:
         listed = SubspaceDiscrete.from_dataframe(self._table.drop_duplicates())
-        shared = (DiscreteBatchConstraint([column]),)
-        self._campaign = Campaign(
-            SubspaceDiscrete(listed.parameters, listed.exp_rep, constraints=shared),
-            NumericalTarget(TARGET),
-            allow_recommending_already_measured=given.noisy,
+        return SubspaceDiscrete(
+            listed.parameters, listed.exp_rep, constraints=(DiscreteBatchConstraint([self._column]),)
         )
 
 
