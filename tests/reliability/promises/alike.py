@@ -7,7 +7,8 @@ from unittest.mock import patch
 
 from sqlalchemy import Connection
 
-from app.domain.observations import Measured, Observation
+from app.domain.ledger import LedgerEntry
+from app.domain.observations import Measured, ReportedObservation
 from app.domain.studies import Study
 from app.storage import observations
 from tests.databases import DIALECTS, Databases
@@ -24,14 +25,16 @@ def _prove(budget: Budget, seed: int, databases: Databases) -> Count:
 
 def _inexact() -> AbstractContextManager[object]:
     """Values stored as SQLite stores a REAL: it has no −0.0."""
-    add = observations.add
+    add = observations.add_reported
 
-    def rounded(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
+    def rounded(
+        connection: Connection, study: Study, entry: LedgerEntry, reported: Sequence[ReportedObservation]
+    ) -> None:
         if connection.dialect.name == "sqlite":
-            new = [replace(version, values=_as_real(version.values)) for version in new]
-        add(connection, study, new)
+            reported = [replace(one, values=_as_real(one.values)) for one in reported]
+        add(connection, study, entry, reported)
 
-    return patch.object(observations, "add", rounded)
+    return patch.object(observations, "add_reported", rounded)
 
 
 def _as_real(values: Mapping[str, Measured]) -> dict[str, Measured]:
