@@ -10,11 +10,12 @@ from dataclasses import asdict
 from difflib import get_close_matches
 from errno import EDQUOT, ENOSPC
 from http import HTTPStatus
-from typing import Any
+from typing import Any, get_args
 
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match
@@ -283,11 +284,30 @@ def _finding(entry: Mapping[str, Any]) -> Finding:
 
 
 def _unknown_field(name: str) -> str:
-    """Suggest the field that was probably meant."""
-    known = {field for shape in RequestShape.__subclasses__() for field in _fields_of(shape)}
+    """Suggest the field that was probably meant, or the member in which this one belongs."""
+    shapes = _shapes(RequestShape)
+    known = {field for shape in shapes for field in shape.model_fields}
+    if name in known:
+        homes = {home for shape in shapes for home, field in shape.model_fields.items() if name in _inside(field)}
+        return (
+            f"There is no such field here. Write it in `{homes.pop()}`."
+            if len(homes) == 1
+            else "There is no such field here."
+        )
     close = get_close_matches(name, sorted(known), n=1)
     return f"There is no such field. Did you mean `{close[0]}`?" if close else "There is no such field."
 
 
-def _fields_of(shape: type[RequestShape]) -> set[str]:
-    return set(shape.model_fields).union(*(_fields_of(special) for special in shape.__subclasses__()))
+def _shapes(shape: type[RequestShape]) -> list[type[RequestShape]]:
+    return [shape, *(one for special in shape.__subclasses__() for one in _shapes(special))]
+
+
+def _inside(field: FieldInfo) -> set[str]:
+    """The fields of a field that holds a JSON object, or may hold one."""
+    kinds = (field.annotation, *get_args(field.annotation))
+    return {
+        name
+        for kind in kinds
+        if isinstance(kind, type) and issubclass(kind, RequestShape)
+        for name in kind.model_fields
+    }

@@ -59,6 +59,13 @@ def test_contradictory_sizes_are_named(lab: Lab, case: str) -> None:
     assert finding["pointer"] == pointer
 
 
+def test_a_term_in_the_wrong_place_is_sent_to_the_right_one(lab: Lab) -> None:
+    [finding] = problem(lab.begin().ask(same=["temperature"]), 422, "invalid-input")["errors"]
+    assert finding["message"] == "There is no such field here. Write it in `composition`."
+    [finding] = problem(lab.ask(direction="maximize"), 422, "invalid-input")["errors"]
+    assert finding["message"].startswith("There is no such field here.")
+
+
 VALUES: dict[str, tuple[Any, str, str]] = {
     "negative error": ({"purity": {"value": 97, "std": -0.3}}, "/values/purity/std", "Write a number of at least 0.0."),
     "nothing": ({}, "/values", "List at least 1 item(s)."),
