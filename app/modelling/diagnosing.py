@@ -52,9 +52,9 @@ def diagnose(model: Model, recommended: int) -> Diagnoses:
 
 def _left_out(model: Model, loo: LeaveOneOut) -> Iterator[LeftOut]:
     radius = float(scipy.special.stdtrit(HEAVY_TAILS, 0.975)) * loo.deviation
-    observed, predicted, one_end, other_end = (
-        model.objective.to_user(vector)
-        for vector in (loo.observed, loo.predicted, loo.predicted - radius, loo.predicted + radius)
+    observed = model.objective.to_user(loo.observed)  # what was confirmed may lie outside the limits
+    predicted, one_end, other_end = (
+        model.to_user(vector) for vector in (loo.predicted, loo.predicted - radius, loo.predicted + radius)
     )
     deviations = (loo.observed - loo.predicted) / loo.deviation
     for i, number in enumerate(loo.numbers.tolist()):

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.candidates import Column
 from app.domain.diagnoses import Diagnoses
-from app.domain.studies import Configuration
+from app.domain.studies import Configuration, Limits, Objective
 from app.engine.auto import AutoOptions, FeatureColumn, Observed, fit, learn_encoding, state_for
 from app.modelling.diagnosing import diagnose
 from app.modelling.ledger_state import LedgerState
@@ -61,6 +61,17 @@ def test_every_measured_candidate_is_left_out_once() -> None:
     for one in left_out:
         assert one.observed == pytest.approx(values[one.candidate])
         assert one.lower <= one.predicted <= one.upper
+
+
+def test_what_is_predicted_stays_within_the_limits_and_what_was_measured_is_shown_as_it_is() -> None:
+    model = model_of(wrong=7)
+    limited = Objective("yield", limits=Limits(low=0.0, high=35.0))
+    configuration = replace(model.ledger.configuration, objectives=(limited,))
+    vars(model)["ledger"] = replace(model.ledger, configuration=configuration)
+    left_out = diagnose(model, 0).left_out
+    assert min(one.lower for one in left_out) == 0.0
+    assert max(one.upper for one in left_out) == max(one.predicted for one in left_out) == 35.0
+    assert max(one.observed for one in left_out) > 35.0
 
 
 def test_a_calibration_curve_rises() -> None:
