@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.lines import append, read
 from benchmarks.objectives.simulation import POLICIES, Run, Simulation
+from benchmarks.objectives.standings import standings
 from benchmarks.objectives.tables import FOLDER, TABLES, load
 from benchmarks.one_thread import one_blas_thread
 from benchmarks.peers.link import PeerError
@@ -31,7 +32,8 @@ def main(arguments: list[str] | None = None) -> None:
     if not chosen.only_print:
         with one_blas_thread(), Simulation(chosen.tries, chosen.size) as simulation:
             _run(chosen, simulation)
-    print("\n".join(lines(read(chosen.out, Run))))
+    runs = read(chosen.out, Run)
+    print("\n".join((*lines(runs), "", *standings(runs))))
 
 
 def _run(chosen: argparse.Namespace, simulation: Simulation) -> None:

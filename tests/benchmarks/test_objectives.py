@@ -9,7 +9,8 @@ import pytest
 
 from app.domain.candidates import Column
 from app.domain.studies import Direction, Objective
-from benchmarks.objectives.simulation import Simulation
+from benchmarks.objectives.simulation import Run, Simulation
+from benchmarks.objectives.standings import standings
 from benchmarks.objectives.tables import Table
 from benchmarks.objectives.timing import lines
 from benchmarks.peers.adapters.compiling import compile_afresh
@@ -32,6 +33,19 @@ def test_a_study_that_measures_everything_misses_nothing_and_wastes_every_failur
     assert run.regrets[-1] == pytest.approx(0.0)
     assert list(run.regrets) == sorted(run.regrets, reverse=True)
     assert (run.policy, run.wasted) == (policy, 10)
+
+
+def test_standings_compare_the_same_seeds_alone() -> None:
+    def run(policy: str, seed: int, *regrets: float, wasted: int = 0) -> Run:
+        return Run("tiny", policy, seed, regrets, wasted, 1.0, 0.1 if policy == "ours" else 2.0)
+
+    ours = [run("ours", 0, 0.5, 0.1), run("ours", 1, 0.4, 0.0, wasted=3), run("ours", 2, 0.9, 0.9)]
+    peer = [run("BayBE", 0, 0.5, 0.3, wasted=4), run("BayBE", 1, 0.4, 0.0, wasted=3), run("BayBE", 7, 0.0, 0.0)]
+    [_, _, line, _, said] = standings([*ours, *peer])
+    assert line == "| tiny | BayBE | 2 | -0.1000 | 0.1000 | -0.0500 | 0.0500 | 1 | 0 | -2.0 | × 20 |"
+    assert said == "At or below every peer on the same seeds: 1 of 1 tables."
+    worse = [run("Optuna GP", seed, 0.0, 0.0) for seed in range(3)]
+    assert standings([*ours, *peer, *worse])[-1] == "At or below every peer on the same seeds: 0 of 1 tables."
 
 
 def test_the_timing_compares_one_objective_with_three() -> None:
