@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.lines import append, read
 from benchmarks.objectives.simulation import POLICIES, Run, Simulation
-from benchmarks.objectives.standings import standings
+from benchmarks.objectives.standings import standard_error, standings
 from benchmarks.objectives.tables import FOLDER, TABLES, load
 from benchmarks.one_thread import one_blas_thread
 from benchmarks.peers.link import PeerError
@@ -63,10 +63,9 @@ def lines(runs: list[Run]) -> list[str]:
 def _line(name: str, policy: str, runs: list[Run]) -> str:
     last = np.array([run.regrets[-1] for run in runs])
     way = np.mean([np.mean(run.regrets) for run in runs])
-    error = last.std(ddof=1) / np.sqrt(len(last)) if len(last) > 1 else float("nan")
     wasted = np.mean([run.wasted for run in runs])
     seconds, processor = (np.mean([getattr(run, part) for run in runs]) for part in ("seconds", "processor"))
-    cells = [name, policy, str(len(runs)), f"{last.mean():.4f}", f"{error:.4f}", f"{way:.4f}", f"{wasted:.1f}"]
+    cells = [name, policy, str(len(runs)), f"{last.mean():.4f}", standard_error(last), f"{way:.4f}", f"{wasted:.1f}"]
     return f"| {' | '.join(cells)} | {seconds:.2f} | {processor:.2f} |"
 
 

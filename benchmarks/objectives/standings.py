@@ -49,7 +49,14 @@ def _line(table: str, policy: str, pairs: list[tuple[Run, Run]]) -> str:
     spent = [float(np.mean([run.processor for run in side])) for side in zip(*pairs, strict=True)]
     times = f"× {spent[1] / spent[0]:.0f}" if spent[1] > spent[0] > 0 else "less"
     better, worse = int((last < -EQUAL).sum()), int((last > EQUAL).sum())
-    cells = [f"{last.mean():+.4f}", _error(last), f"{way.mean():+.4f}", _error(way), str(better), str(worse)]
+    cells = [
+        f"{last.mean():+.4f}",
+        standard_error(last),
+        f"{way.mean():+.4f}",
+        standard_error(way),
+        str(better),
+        str(worse),
+    ]
     return f"| {table} | {policy} | {len(pairs)} | {' | '.join(cells)} | {wasted:+.1f} | {times} |"
 
 
@@ -57,6 +64,6 @@ def _last(run: Run) -> float:
     return run.regrets[-1]
 
 
-def _error(differences: FloatArray) -> str:
-    """The standard error of the mean; one seed has none."""
-    return f"{differences.std(ddof=1) / np.sqrt(len(differences)):.4f}" if len(differences) > 1 else "–"
+def standard_error(values: FloatArray) -> str:
+    """That of the mean; one seed has none."""
+    return f"{values.std(ddof=1) / np.sqrt(len(values)):.4f}" if len(values) > 1 else "–"
