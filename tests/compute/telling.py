@@ -15,7 +15,7 @@ def worker_of(opened: Lab) -> SupervisedWorker:
     return opened.client.app.state.resources.compute._workers[0]
 
 
-def until(is_so: Callable[[], bool], seconds: float = 60) -> None:
+def until(is_so: Callable[[], bool], seconds: float = 300) -> None:
     end = monotonic() + seconds
     while not is_so():
         assert monotonic() < end, "it does not happen"
