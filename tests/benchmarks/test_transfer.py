@@ -30,8 +30,8 @@ def test_studies_are_compared_with_the_same_seed_and_every_table_counts_alike() 
     records = [
         record("a", seed, arm, curve) for seed in range(3) for arm, curve in (("without", high), ("related", low))
     ]
-    records += [record("b", 0, "without", low), record("b", 0, "related", low), record("b", 1, "related", high)]
-    rows = report(records).splitlines()
+    records += [record("b", 0, "without", low), record("b", 0, "related", low * 2), record("b", 1, "related", high)]
+    rows = report(records).splitlines()  # studies of different lengths are compared as far as both go
     assert [row.split(" | ")[:3] for row in rows[2:]] == [
         ["| a", "related", "3"],
         ["| b", "related", "1"],  # the other one has nothing to be compared with
