@@ -7,11 +7,14 @@ command, a completion and `--help` start fast.
 from app.cli import checking, computing, copies, keys, local, serving
 from app.cli.backtest import backtest
 from app.cli.demo.command import demo
-from app.domain.errors import Refusal
+from app.domain.errors import Invalid, Refusal
 from nextbatch.commands import add_panel, make_command, run
 from nextbatch.commands.remote import know_local_server
+from nextbatch.errors import Finding
 
 SERVER_PANEL = "This machine's server"
+MOST_SHOWN = 5
+"""Mistakes of a file that one line names; the rest is counted."""
 
 know_local_server(local.find_local_server)
 command = make_command("nextbatch-server")
@@ -53,4 +56,13 @@ command.add_typer(
 
 
 def main() -> None:
-    run(command, Refusal)
+    run(command, Refusal, _in_words)
+
+
+def _in_words(error: Exception) -> str:
+    """What the error says; of a file that needs correcting, every place and what is wrong there."""
+    if not isinstance(error, Invalid) or not error.findings:
+        return str(error)
+    shown = " ".join(str(Finding(**vars(finding))) for finding in error.findings[:MOST_SHOWN])
+    more = error.facts.get("total", len(error.findings)) - MOST_SHOWN
+    return f"{shown} (and {more} more)" if more > 0 else shown

@@ -13,6 +13,8 @@ from nextbatch.commands.remote import AsJson
 from nextbatch.display import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.domain.candidates import ColumnKind, ColumnRole
     from app.modelling.simulating import KnownTable
 
@@ -34,17 +36,19 @@ def backtest(
     within: Annotated[float | None, typer.Option(help="How close to the best is good enough.", min=0)] = None,
     attribute: Annotated[list[str] | None, typer.Option(help="A column not to model; repeat for more.")] = None,
     smiles: Annotated[list[str] | None, typer.Option(help="A column of molecules in SMILES; repeat for more.")] = None,
+    settings: Annotated[Path | None, typer.Option(help="A JSON file with settings of a study.", exists=True)] = None,
     as_json: AsJson = False,
 ) -> None:
     """How many experiments will I need? Simulate studies on a file whose results are known."""
     from app.modelling.backtesting import Runs, result_of
     from app.modelling.simulating import simulate
     from app.services.workflows.backtest_job import BacktestForm, plan_of
+    from app.services.workflows.list_backtest import configuration_of
 
-    table = _read(file, objective, attribute or [], smiles or [])
-    direction = Direction.MINIMIZE if minimize else Direction.MAXIMIZE
-    configuration = Configuration(objectives=(Objective(objective, direction=direction),))
-    form = BacktestForm(lambda settings: settings, seeds, tuple(batch_size or [5]), measurements, within)
+    named = Objective(objective, direction=Direction.MINIMIZE if minimize else Direction.MAXIMIZE)
+    form = BacktestForm(_settings_in(settings, named), seeds, tuple(batch_size or [5]), measurements, within)
+    configuration = configuration_of(form)
+    table = _read(file, configuration.objective.name, attribute or [], smiles or [])
     plan = plan_of(table, configuration, form)
     runs: Runs = {}
     with Progress(console=errors, transient=True) as bars:
@@ -62,6 +66,20 @@ def backtest(
     console.print(f"{known} with results; the best value is {result.best:g}.")
     for choice in result.choices:
         console.print(choice.words, soft_wrap=True)
+
+
+def _settings_in(file: Path | None, objective: Objective) -> "Callable[[Configuration], Configuration]":
+    """What makes a new study's settings those of the simulated ones: the objective, and what the file states."""
+    from pydantic import ValidationError
+
+    from app.api.problems import invalid_payload
+    from app.api.schemas.forks import ForkSettings
+
+    try:
+        further = ForkSettings.model_validate_json(file.read_text() if file else "{}")
+    except ValidationError as error:
+        raise invalid_payload(error.errors()) from None
+    return lambda configuration: further.over(replace(configuration, objectives=(objective,)))
 
 
 def _read(file: Path, objective: str, attributes: list[str], smiles: list[str]) -> "KnownTable":

@@ -14,10 +14,9 @@ from app.domain.candidates import BlockArrays, CandidateBlock, Column
 from app.domain.errors import CandidatesExhausted
 from app.domain.events import Basis, EarlierResults
 from app.domain.studies import Configuration
+from app.modelling.drafting import choose_batch
 from app.modelling.ledger_state import LedgerState
-from app.modelling.model import RawFeatures
-from app.modelling.several_drafting import draft_batch
-from app.modelling.study_model import StudyModel, advance_study
+from app.modelling.model import Model, RawFeatures, advance
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ class _SimulatedStudy:
     def __init__(self, table: KnownTable, configuration: Configuration, borrowed: tuple[EarlierResults, ...]) -> None:
         self._table = table
         self._rng = np.random.default_rng(configuration.seed)
-        self._model: StudyModel | None = None
+        self._model: Model | None = None
         rows = len(table.numbers)
         self._state = LedgerState(
             configuration=_as_known(configuration, table),
@@ -86,10 +85,13 @@ class _SimulatedStudy:
         self.measured: list[int] = []
 
     def ask(self, size: int) -> list[int]:
-        self._model = advance_study(self._model, self._state, self._features)
-        drafted = draft_batch(self._model, BatchSize(1, size))
+        """What a study would be suggested; nobody reads why, so nothing is explained."""
+        self._model = advance(self._model, self._state.of_first(), self._features)
+        batch = choose_batch(self._model, BatchSize(1, size)).selection
+        if not len(batch.picks):
+            raise CandidatesExhausted
         self._state = replace(self._state, bases=(*self._state.bases, Basis(len(self._state.bases) + 1, "")))
-        return [suggestion.candidate for suggestion in drafted.suggestions for _ in range(suggestion.replicates)]
+        return np.repeat(batch.numbers, batch.repeats).tolist()
 
     def tell(self, numbers: list[int]) -> None:
         ends, counts = self._table.ends[numbers], self._table.counts[numbers]

@@ -2,6 +2,7 @@
 
     python -m benchmarks.transfer run --seeds 20
     python -m benchmarks.transfer report
+    python -m benchmarks.transfer told                # what the related task could tell at best
     python -m benchmarks.transfer baybe --seeds 3     # BayBE's task parameter, after `make .peers/baybe/ready`
     python -m benchmarks.transfer beside              # its regret beside ours
 

@@ -18,6 +18,7 @@ from benchmarks.peers.link import Link, PeerError
 from benchmarks.transfer.peer import BorrowingPeer, baybe
 from benchmarks.transfer.summary import beside, report
 from benchmarks.transfer.tasks import FOLDER, SOURCES, TaskTable
+from benchmarks.transfer.telling import heading, told
 
 EARLIER, BATCH, MOST = 40, 5, 40
 PEERS_MOST = 20  # results of a study of BayBE, an ask of which takes seconds
@@ -116,6 +117,11 @@ def _identity(record: dict[str, Any]) -> tuple[object, ...]:
 
 def main() -> None:
     arguments = _parser().parse_args()
+    if arguments.what == "told":
+        print(heading())
+        for source in (source for source in SOURCES if source.file in arguments.files):
+            print("\n".join(told(TaskTable.read(arguments.data, source))), flush=True)
+        return
     study = arguments.data, arguments.files, arguments.seeds
     if arguments.what == "run":
         run(*study, arguments.out, ours)
@@ -130,7 +136,7 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.transfer")
-    parser.add_argument("what", choices=("run", "report", "baybe", "beside"))
+    parser.add_argument("what", choices=("run", "report", "told", "baybe", "beside"))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--data", type=Path, default=FOLDER)
     parser.add_argument("--files", nargs="+", default=[source.file for source in SOURCES])

@@ -86,8 +86,9 @@ def needed(curves: FloatArray, target: float) -> FloatArray:
 def _paired(records: Sequence[dict[str, Any]], arm: str) -> tuple[FloatArray, FloatArray, list[str]]:
     curves = {(r["file"], r["task"], r["seed"], r["arm"]): r["regret"] for r in records}
     pairs = [place[:3] for place in curves if place[3] == arm and (*place[:3], "without") in curves]
-    without = np.array([curves[(*place, "without")] for place in pairs])
-    return without, np.array([curves[(*place, arm)] for place in pairs]), [place[0] for place in pairs]
+    shortest = min(len(curves[(*place, kind)]) for place in pairs for kind in ("without", arm))
+    without, borrowing = (np.array([curves[(*place, kind)][:shortest] for place in pairs]) for kind in ("without", arm))
+    return without, borrowing, [place[0] for place in pairs]
 
 
 def _weights(files: Sequence[str]) -> FloatArray:

@@ -1,5 +1,6 @@
 """The transfer benchmark: its summary is paired, and a peer borrows the same results."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from app.modelling.simulating import KnownTable
 from benchmarks.transfer.__main__ import ours
 from benchmarks.transfer.peer import BorrowingPeer
 from benchmarks.transfer.summary import beside, needed, report
+from benchmarks.transfer.tasks import Source, TaskTable
+from benchmarks.transfer.telling import told
 
 
 def record(file: str, seed: int, arm: str, regret: list[float]) -> dict[str, object]:
@@ -27,8 +30,8 @@ def test_studies_are_compared_with_the_same_seed_and_every_table_counts_alike() 
     records = [
         record("a", seed, arm, curve) for seed in range(3) for arm, curve in (("without", high), ("related", low))
     ]
-    records += [record("b", 0, "without", low), record("b", 0, "related", low), record("b", 1, "related", high)]
-    rows = report(records).splitlines()
+    records += [record("b", 0, "without", low), record("b", 0, "related", low * 2), record("b", 1, "related", high)]
+    rows = report(records).splitlines()  # studies of different lengths are compared as far as both go
     assert [row.split(" | ")[:3] for row in rows[2:]] == [
         ["| a", "related", "3"],
         ["| b", "related", "1"],  # the other one has nothing to be compared with
@@ -91,3 +94,14 @@ def test_a_peer_that_borrows_nothing_begins_with_our_first_batch() -> None:
     assert measured[:5] == ours(task(), 3, ())[:5].tolist()
     assert measured[:5] != list(range(5))
     assert set(link.listed["study"]) == {"new"}
+
+
+def test_what_an_earlier_study_tells_is_where_the_best_candidate_stands_in_its_ranking() -> None:
+    source = Source("file", ("heat",), ("solvent",), "value")
+    same = task()
+    best_is_elsewhere = replace(same, values=np.where(np.arange(30) == 5, 99.0, same.values))
+    rows = list(told(TaskTable(source, {"a": same, "b": best_is_elsewhere})))
+    a, b = ([cell.strip() for cell in row.split("|")[1:-1]] for row in rows)
+    assert a[:2] == ["file", "a"]
+    assert b[4:] == ["25", "25"]  # candidate 5 of 0 to 29, in a ranking from 29 down
+    assert float(b[2]) > 0.5

@@ -44,3 +44,14 @@ def test_a_column_of_results_that_is_not_there_is_named(file: Path, arguments: l
     findings = getattr(done.exception, "findings", ())
     assert findings[0].column == told
     assert findings[0].code == "unknown-column"
+
+
+def test_the_studies_are_simulated_under_the_settings_of_a_file(file: Path) -> None:
+    (file.parent / "settings.json").write_text('{"algorithm": "uniform"}')
+    arguments = ["--objective", "yield", "--attribute", "remark", "--seeds", "3", "--json"]
+    forecasts = []
+    for further in ([], ["--settings", "settings.json"], ["--settings", "settings.json"]):
+        done = CliRunner().invoke(command, ["backtest", str(file), *arguments, *further])
+        assert done.exit_code == 0, done.output
+        forecasts.append(json.loads(done.stdout))
+    assert forecasts[0] != forecasts[1] == forecasts[2]

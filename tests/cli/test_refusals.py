@@ -91,3 +91,21 @@ def test_a_database_that_is_not_where_the_command_looks(refused: Refused, tmp_pa
 def test_a_database_that_was_never_created(refused: Refused, address: str) -> None:
     said = refused("migrate", NEXTBATCH_DATABASE_URL=re.sub(r"/test_\w+", "/nowhere", address))
     assert 'database "nowhere" does not exist' in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--objective", "yeild"), "column yeild: "),
+        (("--objective", "yield", "--smiles", "solvent"), "row 3, column solvent: "),
+        (("--objective", "yield"), "at least 3 candidates are needed, and 2 have some"),
+        (("--objective", "yield", "--settings", "settings.json"), "`goal`"),
+    ],
+)
+def test_a_file_that_cannot_be_backtested_is_refused_with_the_place(
+    refused: Refused, arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "known.csv").write_text("heat,solvent,yield\n20,CCO,1\n30,water,2\n")
+    (tmp_path / "settings.json").write_text('{"gaol": "explore"}')
+    assert said in refused("backtest", "known.csv", *arguments)

@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 
 from app.domain.backtests import SHARE, BacktestPlan
-from app.domain.candidates import Column
+from app.domain.batches import BatchSize
+from app.domain.candidates import BlockArrays, CandidateBlock, Column
+from app.domain.events import Basis
 from app.domain.studies import Configuration, Direction, Objective
 from app.modelling.backtesting import good_enough, in_words, losses_of, needed_of, result_of
+from app.modelling.ledger_state import LedgerState
+from app.modelling.several_drafting import draft_batch
 from app.modelling.simulating import KnownTable, simulate
+from app.modelling.study_model import advance_study
 
 COLUMNS = (Column("t", "number", "feature"),)
 
@@ -59,6 +64,23 @@ def test_the_same_seed_simulates_the_same_study_and_another_one_another() -> Non
     runs = [simulate(known, Configuration(seed=seed), 4, 16).tolist() for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
     assert len(runs[0]) == 16
+
+
+def test_a_simulated_study_measures_what_a_study_is_suggested() -> None:
+    known = table(np.sin(np.linspace(0, 7, 40)))
+    measured = simulate(known, Configuration(seed=3), 4, 8)
+    state = LedgerState(
+        configuration=Configuration(seed=3, noise="none"),
+        columns=COLUMNS,
+        blocks=(CandidateBlock(0, 40, BlockArrays("", "")),),
+        candidates=measured[:4].astype("<i4"),
+        values=known.values[measured[:4]],
+        counted=np.ones(4, dtype="|b1"),
+        bases=(Basis(1, ""),),
+    )
+    model = advance_study(None, state, lambda _block: (known.numbers, known.codes, {}))
+    suggested = draft_batch(model, BatchSize(1, 4)).suggestions
+    assert [suggestion.candidate for suggestion in suggested] == measured[4:].tolist()
 
 
 def test_a_measurement_gives_one_of_the_values_that_were_measured() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from app.arrays import FloatArray
 from app.engine.auto.columns import BORROWED_SCALE, Layout
-from app.engine.auto.priors import AMPLITUDE, BORROWED, Gamma, Odds, Prior
+from app.engine.auto.priors import AMPLITUDE, BORROWED, UNEXPLAINED, Gamma, Odds, Prior
 from app.engine.kernels import Columns, Kernel, Linear, Matern, Product, Scaled, Sum, Tanimoto
 
 PullBack = Callable[[FloatArray], FloatArray]
@@ -247,11 +247,13 @@ class MainEffects:
 
 @dataclass(frozen=True)
 class Borrowing:
-    """part + Σ_j w_j m_j(x)m_j(y), where m_j(x) is what an earlier study expects of x, standardised.
+    """s·part + Σ_j w_j m_j(x)m_j(y), where m_j(x) is what an earlier study expects of x, standardised.
 
     It is the part with the prior mean Σ_j a_j m_j(x), a_j ~ N(0, w_j), averaged over all a: how much is borrowed is
-    learnt from the results. Without a relation, a_j comes out near 0; in an opposite one, below. The column of X is
-    `BORROWED_SCALE` times m_j, so that it does not decide what is far from what.
+    learnt from the results. Without a relation, a_j comes out near 0; in an opposite one, below. The better the earlier
+    studies explain the results, the smaller is s, the variance around their expectation. The column of X is
+    `BORROWED_SCALE` times m_j, so that it does not decide what is far from what. theta is (log w_j for every j, log s,
+    theta of the part).
     """
 
     part: Form
@@ -259,28 +261,34 @@ class Borrowing:
 
     @property
     def priors(self) -> tuple[Prior, ...]:
-        """Of the weights, then of the part."""
-        return (BORROWED,) * len(self.columns) + self.part.priors
+        """Of the weights, of the variance around them, then of the part."""
+        return (BORROWED,) * len(self.columns) + (UNEXPLAINED, *self.part.priors)
 
     def on(self, X: FloatArray) -> Evaluate:
-        """∂K/∂log w_j = w_j m_j m_jᵀ."""
+        """∂K/∂log w_j = w_j m_j m_jᵀ, ∂K/∂log s = s·part."""
         part, g = self.part.on(X), len(self.columns)
         expected = X[:, list(self.columns)] / BORROWED_SCALE
         outer = np.array([np.multiply.outer(m, m) for m in expected.T])
 
         def evaluate(theta: FloatArray) -> tuple[FloatArray, PullBack]:
-            w = np.exp(theta[:g])
-            K_part, pull_back_part = part(theta[g:])
-            K = K_part + np.tensordot(w, outer, 1)
-            return K, lambda W: np.concatenate((w * np.tensordot(outer, W, 2), pull_back_part(W)))
+            w, s = np.exp(theta[:g]), np.exp(theta[g])
+            K_part, pull_back_part = part(theta[g + 1 :])
+            K = s * K_part + np.tensordot(w, outer, 1)
+
+            def pull_back(W: FloatArray) -> FloatArray:
+                by_variance = np.array([s * np.vdot(W, K_part)])
+                return np.concatenate((w * np.tensordot(outer, W, 2), by_variance, s * pull_back_part(W)))
+
+            return K, pull_back
 
         return evaluate
 
     def kernel(self, theta: FloatArray) -> Kernel:
         """The engine's sum."""
-        w = (np.exp(theta[: len(self.columns)]) / BORROWED_SCALE**2).tolist()
+        g = len(self.columns)
+        w = (np.exp(theta[:g]) / BORROWED_SCALE**2).tolist()
         borrowed = (Scaled(Columns(Linear(), (q,)), weight) for q, weight in zip(self.columns, w, strict=True))
-        return Sum((self.part.kernel(theta[len(self.columns) :]), *borrowed))
+        return Sum((Scaled(self.part.kernel(theta[g + 1 :]), float(np.exp(theta[g]))), *borrowed))
 
 
 @dataclass(frozen=True)

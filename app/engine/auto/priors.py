@@ -117,5 +117,8 @@ NOISE = LogNormal(-2.5, 1.5, 1e-4, 2.0)
 BORROWED = LogNormal(0.0, 1.5, 1e-3, 9.0)
 """Of the variance with which an earlier study's expectation enters; mode 0.1. Near 0 nothing is borrowed."""
 
+UNEXPLAINED = LogNormal(0.0, 1.0, 0.05, 1.0)
+"""Of the share of the variance that stays where earlier studies are believed; mode 0.37. At 1 they explain nothing."""
+
 AMPLITUDE = LogNormal(1.0, 1.0, 1e-2, 1e2)
 """Of the variance of f where it is fitted: mode 1."""

@@ -30,8 +30,8 @@ MOST_ROWS = 20_000
 MOST_CELLS = 200
 """Of a larger first batch, the rest is chosen at random."""
 
-PROMISING = 0.4
-"""The share of the first batch that is decided by what is known of the candidates, if anything is."""
+ONE_PROMISING_OF = 5
+"""Of so many first choices, what is known of the candidates decides one, if anything is known."""
 
 ENOUGH_PER_CELL = 2
 """With this many measurements for every cell the model is believed, wherever they are."""
@@ -46,12 +46,14 @@ def first_batch(state: State, size: int, cells: int, seed: int, promise: FloatAr
     """Nothing is measured yet: distinct candidates (size,), fewer only if there are no more.
 
     What was handed out before counts, so that batches asked for one after the other fill the space together. `promise`
-    (A,), where something is known of the candidates, decides a share of the batch: in the most promising cells the most
+    (A,), where something is known of the candidates, decides one of five of them: in the most promising cells the most
     promising candidate takes the place of the one in the middle.
     """
     free, taken = _free_and_taken(state)
-    divided = _divide(state, max(cells, int(taken.sum()) + size), seed)
-    picks = divided.middles if promise is None else divided.promising_first(promise, math.ceil(PROMISING * size))
+    before = int(taken.sum())
+    divided = _divide(state, max(cells, before + size), seed)
+    promising = math.ceil((before + size) / ONE_PROMISING_OF) - math.ceil(before / ONE_PROMISING_OF)
+    picks = divided.middles if promise is None else divided.promising_first(promise, promising)
     free[picks] = False
     rest = rng_at(seed, "first batch", 1).permutation(np.flatnonzero(free))
     return np.concatenate((picks, rest))[:size]

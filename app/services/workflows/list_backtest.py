@@ -42,7 +42,7 @@ def start(
     stored_answer = tx.stored_answer()
     if stored_answer is not None:
         return stored_answer
-    configuration = _configuration(form)
+    configuration = configuration_of(form)
     table, _warnings = read_known(upload, configuration.objective.name, _limits(resources))
     plan = plan_of(table, configuration, form)
     key_id = tx.actor.key.id
@@ -96,7 +96,8 @@ def read_known(upload: Upload, objective: str, limits: IntakeLimits) -> tuple[Kn
     return known, table.warnings
 
 
-def _configuration(form: BacktestForm) -> Configuration:
+def configuration_of(form: BacktestForm) -> Configuration:
+    """The settings of the simulated studies; refused unless they have one objective and no constraints."""
     configuration = form.settings(Configuration())
     check_configuration(configuration)
     if not configuration.is_plain:

@@ -74,14 +74,16 @@ def add_panel(command: typer.Typer, panel: str, functions: dict[str, Callable[..
         command.command(name, rich_help_panel=panel)(function)
 
 
-def run(command: typer.Typer, refusals: type[Exception] = NextbatchError) -> None:
-    """Run the command; what it refuses, and what goes wrong, is one line."""
+def run(
+    command: typer.Typer, refusals: type[Exception] = NextbatchError, words: Callable[[Exception], str] = str
+) -> None:
+    """Run the command; what it refuses, and what goes wrong, is one line, which `words` writes."""
     try:
         command()
     except (Unreachable, Unavailable) as error:
         _exit(str(error), TRY_LATER)
     except (NextbatchError, RuntimeError, OSError, ValueError, refusals) as error:
-        _exit(str(error))
+        _exit(words(error))
 
 
 def _exit(message: str, code: int = FAILED) -> None:

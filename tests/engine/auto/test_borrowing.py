@@ -59,6 +59,21 @@ def test_an_expectation_that_explains_the_results_is_used(sign: float) -> None:
     assert np.corrcoef(means, values[12:])[0, 1] > 0.9
 
 
+def test_the_better_an_expectation_explains_the_results_the_smaller_is_the_variance_around_it() -> None:
+    rng = np.random.default_rng(3)
+    around = []
+    for error in (0.05, 0.7):
+        X, _ = features(2)
+        values = truth(X)
+        told = (values - values.mean()) / values.std() + error * rng.standard_normal(N)
+        X, layout = features(2, told)
+        fitted = fit(X, layout, Observed.of(N, np.arange(15), values[:15]), "maximize")
+        assert fitted.form.endswith("earlier studies")
+        around.append(fitted.kernel.diagonal(X) - np.exp(fitted.theta[0]) * told**2)
+    assert around[0].max() < 0.5 * around[1].min()
+    assert around[1].max() < 1
+
+
 def test_an_expectation_that_explains_nothing_is_hardly_ever_used() -> None:
     used = []
     for seed in range(20):
