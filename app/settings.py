@@ -126,7 +126,7 @@ class Settings(BaseSettings):
         default=2, ge=1, le=64, description="Batches computed at the same time, per process that computes."
     )
     sweep_threads: int = Field(
-        default=1, ge=1, le=64, description="Threads that sweep over a list in shards together, per batch."
+        default=1, ge=1, le=64, description="Threads that share each sweep over a long list, per batch."
     )
     spread_candidates: int = Field(
         default=2_000_000,

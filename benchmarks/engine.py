@@ -4,6 +4,7 @@ python -m benchmarks.engine --set cadata --horizon 2000 --rule global --json
 python -m benchmarks.engine --check
 python -m benchmarks.engine --scaling
 python -m benchmarks.engine --sparse 2000
+python -m benchmarks.engine --coverage 1000
 """
 
 import argparse
@@ -16,6 +17,7 @@ import matplotlib as mpl
 
 from benchmarks import scaling
 from benchmarks.check import check
+from benchmarks.coverage import coverage
 from benchmarks.datasets import FOLDER, MissingSetError, Problem, generated, load
 from benchmarks.experiment import Experiment
 from benchmarks.one_thread import one_blas_thread
@@ -54,6 +56,12 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--scaling", action="store_true", help="history, candidates, members, a million candidates")
     parser.add_argument("--sparse", type=int, metavar="N", help="what the sparse model loses with N results")
     parser.add_argument("--lengthscale", type=float, default=3.0, help="of the sparse model's kernel; small is rough")
+    parser.add_argument(
+        "--coverage", type=int, metavar="N", help="how often bounds fail in N small studies of each kind"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=1, help="of a sweep over all candidates; seconds are then the clock's"
+    )
     parser.add_argument("--json", action="store_true")
     return parser
 
@@ -61,6 +69,8 @@ def _options() -> argparse.ArgumentParser:
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
     if options.check:
         return _check(options)
+    if options.coverage:
+        return coverage(options.coverage)
     if options.sparse:
         return losses(_problem(options), options.sparse, options.lengthscale)
     return _scaling(options) if options.scaling else _speed(options)
@@ -94,7 +104,7 @@ def _scaling(options: argparse.Namespace) -> dict[str, Any]:
         "history": scaling.history(),
         "candidates": scaling.candidates(),
         "members": scaling.members(),
-        "million": scaling.million(),
+        "million": scaling.million(options.threads),
     }
     if options.plots:
         plot_scaling(figures["candidates"], figures["members"], options.plots / "scaling")

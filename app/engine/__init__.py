@@ -47,8 +47,8 @@ them. Another order of calls (two reports taken in at once instead of one after 
 from app.engine.algorithms import ALGORITHMS, Algorithm, algorithm_named
 from app.engine.ask import Ask, Choose, Memory, Selection
 from app.engine.batch import choose, design
+from app.engine.blocks import sweep_threads
 from app.engine.confidence import alpha, beta, confidence_bounds
-from app.engine.embedding import sweep_threads
 from app.engine.lifecycle import add_candidates, expect, measure, revise, start, start_from
 from app.engine.remote_shards import ShardLost, ShardStore, Spread, spread_over
 from app.engine.saving import load, save

@@ -2,23 +2,22 @@
 
 A list in one piece is one shard. Everything of size m × m, and the vectors over all candidates, are not split. So every
 verb of `sweep` is the same for one shard and for many: it gives each of them the same small arguments, and each fills
-its own part of the vectors. `each_shard` does that on several threads if it may; results never depend on how many.
+its own part of the vectors, as `each_shard` tells it to.
 A shard is here (`Rows`) or in another process (`remote_shards`), which computes the same.
 
 Where the shards begin depends on the settings and the number of candidates alone. Another division gives results that
 differ by rounding errors, and the same choices, because those are made to nine digits.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from threading import Lock
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from app.arrays import FloatArray, IndexArray
+from app.engine.blocks import on_threads
 from app.engine.stability import Rescues
 
 SPARE, SPARE_NUMBERS = 256, 2**23
@@ -216,31 +215,13 @@ def in_float64(stored: FloatArray) -> FloatArray:
     return np.asarray(stored, dtype=float)
 
 
-_threads: ContextVar[int] = ContextVar("threads of a sweep in this context", default=1)
-
-
-@contextmanager
-def sweep_threads(threads: int) -> Iterator[None]:
-    """Let sweeps inside use so many threads, at most one for each shard."""
-    token = _threads.set(threads)
-    try:
-        yield
-    finally:
-        _threads.reset(token)
-
-
 def each_shard(embedding: Embedding, work: Callable[[int, slice, Rescues], None], rescues: Rescues) -> None:
-    """Call `work` with the number of every shard, its candidates, and where to count rescues."""
-    threads = min(_threads.get(), len(embedding.shards)) if embedding.is_here else len(embedding.shards)
-    if threads == 1:
+    """Call `work` with the number of every shard, its candidates, and where to count rescues.
+
+    Shards in this process take turns, because threads share the blocks of each; other processes work at the same time.
+    """
+    if embedding.is_here:
         for number, span in enumerate(embedding.spans):
             work(number, span, rescues)
-        return
-    counted = [Rescues() for _ in embedding.spans]
-    contexts = [copy_context() for _ in embedding.spans]  # the time limit holds there, too
-    with ThreadPoolExecutor(threads, "sweep") as pool:
-        calls = zip(contexts, range(len(contexts)), embedding.spans, counted, strict=True)
-        jobs = [pool.submit(context.run, work, number, span, own) for context, number, span, own in calls]
-    for job, own in zip(jobs, counted, strict=True):
-        job.result()
-        rescues.update(own)
+    else:
+        on_threads([partial(work, number, span) for number, span in enumerate(embedding.spans)], rescues)

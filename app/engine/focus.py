@@ -118,7 +118,7 @@ class Focused:
         K_D = sweep.kernel_rows(anchor, self.numbers[D], anchor.X, rescues)
         added = sweep.Addition(self.numbers[D], K_D, z_D[:m], T)
         theta = near.V_inverse(near.w)
-        state = sweep.update(anchor, self.numbers[J], E, added, near.H, theta, rescues, sweep.SMALL_BLOCK)
+        state = sweep.update(anchor, self.numbers[J], E, added, near.H, theta, rescues)
         return {name: getattr(state, name) for name in SWEPT}
 
     def highest_outside(self, alpha: float) -> float:

@@ -88,8 +88,8 @@ class ShardStore:
     def kernel_columns(
         self, number: int, kernel: Kernel, X_D: FloatArray, places: IndexArray
     ) -> tuple[FloatArray, Rescues]:
-        (X, rows), rescues = self._shards[number], Rescues()
-        return kernel_rows_of(kernel, X_D, X, rows.dtype, rescues)[:, places], rescues
+        X, rescues = self._shards[number][0], Rescues()
+        return kernel_rows_of(kernel, X_D, X, rescues)[:, places], rescues
 
     def fill(self, number: int, successor: int, parts: Sequence[FloatArray]) -> None:
         X, rows = self._shards[number]

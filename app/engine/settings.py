@@ -10,6 +10,7 @@ import numpy as np
 from app.engine.kernels import Kernel, build
 
 RuleName = Literal["global", "local", "exact", "product", "sequential"]
+ConfidenceName = Literal["sharp", "tight", "paper"]
 
 WORKING_RANGES: dict[str, tuple[float, float]] = {
     "lam": (1e-120, 1e120),
@@ -36,7 +37,7 @@ class EngineSettings:
     """The confidence bounds fail with at most this probability."""
     threshold: float = 2.0
     rule: RuleName = "global"
-    confidence: Literal["sharp", "tight", "paper"] = "sharp"
+    confidence: ConfidenceName = "sharp"
     """sharp holds for any dictionary; tight and paper are the paper's Theorem 2, which needs the theory's q̄."""
     dictionary: Literal["sampled", "all", "greedy", "none"] = "sampled"
     """sampled (BBKB, BKB), all measured candidates (the GP-UCB family), those chosen for the prediction (auto mode with

@@ -4,21 +4,20 @@ Each sweep is plain data, the same for every shard. It reads the features X (n, 
 blocks, and fills the shard's own part of the vectors.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy
 
 from app.arrays import FloatArray, IndexArray
+from app.engine.blocks import each_block
 from app.engine.embedding import Rows, Vectors, in_float64
 from app.engine.kernels import Kernel
 from app.engine.stability import Rescues, clip_extremes, not_negative
-from app.engine.time_limit import check_time
 
-BLOCK = 2**19
-"""Numbers in one block of a result. A block fits into the cache, and no sweep needs a second array as large as Z."""
+PANEL = 64
+"""Rows of a triangular matrix that are multiplied at a time: few enough to leave out most of the zeros above the
+diagonal, and enough for a product at full speed."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +29,11 @@ class Combination:
 
     a: FloatArray
 
-    def run(self, _X: FloatArray, rows: Rows, vectors: Vectors, _rescues: Rescues) -> Rows:
-        if rows.dtype == "float64":
-            vectors["combined"][:] = self.a @ rows.array
-            return rows
-        for block in blocks(rows.shape[1], len(self.a)):
+    def run(self, _X: FloatArray, rows: Rows, vectors: Vectors, rescues: Rescues) -> Rows:
+        def combine(block: slice, _rescues: Rescues) -> None:
             vectors["combined"][block] = self.a @ in_float64(rows.array[:, block])
+
+        each_block(rows.shape[1], len(self.a), combine, rescues)
         return rows
 
 
@@ -55,13 +53,17 @@ class Refresh:
     def run(self, X: FloatArray, rows: Rows, vectors: Vectors, rescues: Rescues) -> Rows:
         m, (_, width) = len(self.X_S), rows.shape
         fresh, Z = Rows.empty(width, rows.dtype).reserve(m)
-        for block in blocks(width, m):
-            Z_block = triangular_product(self.L_inv, kernel_values(self.kernel, self.X_S, X[block], rescues))
+
+        def fill(block: slice, rescues: Rescues) -> None:
+            K_block = kernel_values(self.kernel, self.X_S, X[block], rescues)
+            Z_block = triangular_product(self.L_inv, K_block)
             Z[:, block] = Z_block
             vectors["mean"][block] = self.theta @ Z_block
-            seen = np.einsum("mn,mn->n", Z_block, Z_block)
+            vectors["projected"][block] = square_sums(triangular_product(self.H, Z_block, out=K_block))
+            seen = square_sums(Z_block)
             vectors["residual"][block] = not_negative(kernel_diagonal(self.kernel, X[block], rescues) - seen)
-            vectors["projected"][block] = square_sums(triangular_product(self.H, Z_block))
+
+        each_block(width, m, fill, rescues)
         return fresh
 
 
@@ -81,15 +83,15 @@ class Update:
     stacked: FloatArray
     H_DD: FloatArray
     theta_new: FloatArray
-    block_size: int
 
-    def run(self, X: FloatArray, rows: Rows, vectors: Vectors, _rescues: Rescues) -> Rows:
+    def run(self, X: FloatArray, rows: Rows, vectors: Vectors, rescues: Rescues) -> Rows:
         d = len(self.X_D)
         j = len(self.stacked) - 2 * d - 1
         grown, Z_new = rows.reserve(d)
         mean, residual, projected = vectors["mean"], vectors["residual"], vectors["projected"]
-        K_D = vectors["K_D"] if "K_D" in vectors else self._kernel_rows(X, rows.dtype)
-        for block in blocks(rows.shape[1], len(self.stacked), self.block_size):
+        K_D = vectors["K_D"] if "K_D" in vectors else self._kernel_rows(X)
+
+        def take_in(block: slice, _rescues: Rescues) -> None:
             product = self.stacked @ in_float64(rows.array[:, block])
             projected[block] -= square_sums(product[:j])
             mean[block] = product[-1]
@@ -99,11 +101,13 @@ class Update:
                 mean[block] += self.theta_new @ z_D
                 projected[block] += square_sums(product[j + d : -1] + self.H_DD @ z_D)
                 residual[block] -= square_sums(z_D)
+
+        each_block(rows.shape[1], len(self.stacked), take_in, rescues)
         return grown
 
-    def _kernel_rows(self, X: FloatArray, dtype: str) -> FloatArray:
+    def _kernel_rows(self, X: FloatArray) -> FloatArray:
         """k_D(x), once more, in a process that was asked only for some of them; its rescues are counted already."""
-        return kernel_rows_of(self.kernel, self.X_D, X, dtype, Rescues())
+        return kernel_rows_of(self.kernel, self.X_D, X, Rescues())
 
 
 @dataclass(frozen=True)
@@ -117,10 +121,11 @@ class Downdate:
     """[Uᵀ; lost; Yᵀ]."""
     reflect: FloatArray
 
-    def run(self, _X: FloatArray, rows: Rows, vectors: Vectors, _rescues: Rescues) -> Rows:
+    def run(self, _X: FloatArray, rows: Rows, vectors: Vectors, rescues: Rescues) -> Rows:
         stay, (m, width) = len(self.reflect), rows.shape
         turned, Z_new = Rows.empty(width, rows.dtype).reserve(stay)
-        for block in blocks(width, m):
+
+        def turn(block: slice, _rescues: Rescues) -> None:
             Z_block = in_float64(rows.array[:, block])
             along, carried, reflected = np.split(self.stacked @ Z_block, 3)
             vectors["residual"][block] += square_sums(along)
@@ -128,6 +133,8 @@ class Downdate:
             rotated = self.reflect @ reflected
             rotated += Z_block[:stay]
             Z_new[:, block] = rotated
+
+        each_block(width, m, turn, rescues)
         return turned
 
 
@@ -149,13 +156,16 @@ class Covariances:
         full, projected, unseen = vectors["full"], vectors["projected"], self.unseen
         b = len(full)
         other = len(self.stacked) > b + len(unseen)
-        for block in blocks(rows.shape[1], len(self.stacked)):
+
+        def fill(block: slice, rescues: Rescues) -> None:
             product = self.stacked @ in_float64(rows.array[:, block])
             full[:, block] = product[:b]
             projected[:, block] = product[-b:] if other else product[:b]
             if len(unseen):
                 K = kernel_values(self.kernel, self.X_unseen, X[block], rescues)
                 full[unseen, block] += (K - product[b : b + len(unseen)]) / self.lam
+
+        each_block(rows.shape[1], len(self.stacked), fill, rescues)
         return rows
 
 
@@ -169,22 +179,15 @@ def kernel_diagonal(kernel: Kernel, X: FloatArray, rescues: Rescues) -> FloatArr
     return clip_extremes(kernel.diagonal(in_float64(X)), "kernel values clipped", rescues)
 
 
-def kernel_rows_of(kernel: Kernel, X_D: FloatArray, X: FloatArray, dtype: str, rescues: Rescues) -> FloatArray:
-    """k_D(x) of all candidates of a shard, (|D|, n); in blocks where the features must be converted."""
-    if dtype == "float64":
-        return kernel_values(kernel, X_D, X, rescues)
-    rows = np.empty((len(X_D), len(X)))
-    for block in blocks(len(X), X.shape[1]):
-        rows[:, block] = kernel_values(kernel, X_D, X[block], rescues)
-    return rows
+def kernel_rows_of(kernel: Kernel, X_D: FloatArray, X: FloatArray, rescues: Rescues) -> FloatArray:
+    """k_D(x) of all candidates of a shard, (|D|, n)."""
+    K_D = np.empty((len(X_D), len(X)))
 
+    def fill(block: slice, rescues: Rescues) -> None:
+        K_D[:, block] = kernel_values(kernel, X_D, X[block], rescues)
 
-def blocks(size: int, rows: int, block_size: int = BLOCK) -> Iterator[slice]:
-    """0 … size in consecutive slices, each with about `block_size` numbers in `rows` rows."""
-    step = max(256, block_size // max(rows, 1))
-    for start in range(0, size, step):
-        check_time()
-        yield slice(start, min(start + step, size))
+    each_block(len(X), max(X_D.shape), fill, rescues)
+    return K_D
 
 
 def square_sums(rows: FloatArray) -> FloatArray:
@@ -194,9 +197,10 @@ def square_sums(rows: FloatArray) -> FloatArray:
     return total
 
 
-def triangular_product(L: FloatArray, B: FloatArray) -> FloatArray:
-    """L B for a lower triangular L (m, m) and B (m, n), at half the cost of a full product; overwrites B."""
-    if B.size == 0:
-        return B
-    product: FloatArray = scipy.linalg.blas.dtrmm(1.0, L.T, B.T, side=1, lower=0, overwrite_b=1).T
+def triangular_product(L: FloatArray, B: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """L B for a lower triangular L (m, m) and B (m, n), a panel of rows at a time, each as long as it has numbers."""
+    product = np.empty(B.shape) if out is None else out
+    for start in range(0, len(L), PANEL):
+        stop = start + PANEL
+        np.matmul(L[start:stop, :stop], B[:stop], out=product[start:stop])
     return product

@@ -28,16 +28,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.arrays import FloatArray, IndexArray
+from app.engine.blocks import blocks
 from app.engine.embedding import Embedding, ShardSweep, each_shard, in_float64
 from app.engine.remote_shards import RemoteShard, embedding_over
 from app.engine.shard_sweeps import (
-    BLOCK,
     Combination,
     Covariances,
     Downdate,
     Refresh,
     Update,
-    blocks,
     kernel_diagonal,
     kernel_rows_of,
     kernel_values,
@@ -46,9 +45,6 @@ from app.engine.shard_sweeps import (
 )
 from app.engine.stability import Rescues, clip_extremes, independent, inverse_cholesky, not_negative
 from app.engine.state import State
-
-SMALL_BLOCK = 2**17
-"""The same where a block has many rows: it stays in the cache of one core."""
 
 
 def kernel_rows(state: State, S: IndexArray, X: FloatArray, rescues: Rescues) -> FloatArray:
@@ -137,7 +133,7 @@ def _kernel_rows_of_list(state: State, D: IndexArray, numbers: IndexArray | None
             own = numbers[(numbers >= span.start) & (numbers < span.stop)] - span.start
             pieces[number] = shard.kernel_columns(kernel, X_D, own, rescues)
         else:
-            pieces[number] = kernel_rows_of(kernel, X_D, state.X[span], embedding.dtype, rescues)
+            pieces[number] = kernel_rows_of(kernel, X_D, state.X[span], rescues)
 
     each_shard(embedding, fetch, rescues)
     return pieces[0] if len(pieces) == 1 else np.hstack([pieces[number] for number in sorted(pieces)])
@@ -170,7 +166,6 @@ def update(
     H: FloatArray,
     theta: FloatArray,
     rescues: Rescues,
-    block_size: int = BLOCK,
 ) -> State:
     """One pass over Z for measurements of J and new members: rows, means, residuals and projected leverages, O(A·m).
 
@@ -185,7 +180,6 @@ def update(
         stacked=np.vstack((E, added.Z_D.T, H[m:, :m], theta[None, :m])),
         H_DD=H[m:, m:],
         theta_new=theta[m:],
-        block_size=block_size,
     )
     known = {"K_D": added.K_D} if added.numbers is None else {}
     mean, residual, projected = np.empty(len(state.X)), state.residual.copy(), state.projected_leverage.copy()

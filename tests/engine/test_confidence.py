@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from app.engine import Ask, EngineSettings, State, beta, choose, design, expect, measure, start, start_from
+from app.engine import Ask, EngineSettings, beta, choose, design, measure, start
 from app.engine import confidence_bounds as cut_bounds
-from app.engine.kernels import Gaussian, Kernel, Matern
+from app.engine.kernels import Gaussian
+from app.engine.settings import ConfidenceName
+from benchmarks.coverage import DELTA, counterexample, small_study
 from tests.engine import oracle, oracle_runs
 from tests.engine.problems import confidence_bounds, lab
-
-XI, DELTA = 0.1, 0.05
 
 
 def test_theorem_2_beta_is_the_running_sum_over_the_leverages_of_each_batch_start() -> None:
@@ -68,63 +68,19 @@ def test_sharp_beta_is_at_most_its_plain_form() -> None:
         assert beta(state) <= plain * (1 + 1e-9)
 
 
-def _function(kernel: Kernel, X: np.ndarray, F: float, rng: np.random.Generator) -> np.ndarray:
-    """A function of norm F, from the candidates' own kernel columns."""
-    K = kernel.matrix(X, X)
-    weights = rng.standard_normal(len(X)) * (rng.random(len(X)) < 0.5) + 1e-9
-    f: np.ndarray = K @ weights * (F / np.sqrt(weights @ K @ weights))
-    return f
-
-
-def _holds(state: State, f: np.ndarray) -> bool:
-    lower, upper = cut_bounds(state)
-    slack = 1e-9 * np.abs(f).max()
-    return bool((lower <= f + slack).all() and (f <= upper + slack).all())
-
-
-def _counterexample(confidence: str, seed: int) -> bool:
-    """Two candidates with a long history, of which the dictionary sees one: Theorem 2's beta fails here."""
-    X, kernel, rng = np.array([[0.0], [1.0]]), Gaussian(0.85), np.random.default_rng(seed)
-    f, counts = _function(kernel, X, 10.0, rng), np.array([50, 50])
-    sums = counts * f + XI * np.sqrt(counts) * rng.standard_normal(2)
-    settings = EngineSettings(kernel, lam=XI**2, xi=XI, F=10.0, confidence=confidence, seed=seed)  # type: ignore[arg-type]
-    return _holds(start_from(X, settings, counts, sums), f)
-
-
-def _small_study(confidence: str, seed: int, q_bar: float | None) -> bool:
-    """A few batches of a random study, a history, pending measurements; whether the bounds held all the time."""
-    rng = np.random.default_rng(seed)
-    A, F = int(rng.integers(2, 15)), float(10 ** rng.uniform(-0.5, 1))
-    X = rng.random((A, int(rng.integers(1, 3))))
-    kernel: Kernel = Gaussian(rng.uniform(0.1, 1.0)) if seed % 2 else Matern(rng.uniform(0.2, 1.0), 1.5)
-    f = _function(kernel, X, F, rng)
-    lam = XI**2 * 10 ** rng.uniform(-2, 2)
-    counts = rng.integers(0, 30, A) * (seed % 3 == 0)
-    sums = counts * f + XI * np.sqrt(counts) * rng.standard_normal(A)
-    settings = EngineSettings(kernel, lam, XI, F, DELTA, confidence=confidence, q_bar=q_bar, seed=seed)  # type: ignore[arg-type]
-    state, held = start_from(X, settings, counts, sums), True
-    for number in range(1, 5):
-        batch = choose(state, Ask(number, max_size=8))
-        held &= _holds(state, f)
-        state = expect(state, batch.picks)
-        reported = batch.picks[: len(batch.picks) // 2 + 1]
-        state = measure(state, reported, f[reported] + XI * rng.standard_normal(len(reported)))
-    return held and _holds(state, f)
-
-
 def test_the_sharp_bounds_hold_where_theorem_2_fails() -> None:
-    assert sum(not _counterexample("tight", seed) for seed in range(100)) > 100 * DELTA
-    assert all(_counterexample("sharp", seed) for seed in range(300))
+    assert sum(not counterexample("tight", seed) for seed in range(100)) > 100 * DELTA
+    assert all(counterexample("sharp", seed) for seed in range(300))
 
 
 @pytest.mark.parametrize("q_bar", [1e-9, 0.5, 2.0, None])
 def test_the_sharp_bounds_hold_in_small_random_studies(q_bar: float | None) -> None:
-    assert all(_small_study("sharp", seed, q_bar) for seed in range(250))
+    assert all(small_study("sharp", seed, q_bar) for seed in range(250))
 
 
 @pytest.mark.parametrize("confidence", ["tight", "paper"])
-def test_the_bounds_of_theorem_2_hold_with_the_oversampling_that_they_need(confidence: str) -> None:
-    assert all(_small_study(confidence, seed, None) for seed in range(250))
+def test_the_bounds_of_theorem_2_hold_with_the_oversampling_that_they_need(confidence: ConfidenceName) -> None:
+    assert all(small_study(confidence, seed, None) for seed in range(250))
 
 
 @pytest.mark.parametrize("seed", range(5))

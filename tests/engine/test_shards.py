@@ -1,6 +1,8 @@
 """A list in shards: the same choices as a list in one piece, whatever the division, the rule and the history."""
 
 from dataclasses import replace
+from threading import Barrier
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -28,10 +30,10 @@ from app.engine import (
     start,
     time_limit,
 )
-from app.engine.embedding import Embedding, each_shard, sweep_threads
+from app.engine.blocks import BLOCK, FEWEST_COLUMNS, each_block, sweep_threads
 from app.engine.kernels import Gaussian, Matern
 from app.engine.stability import Rescues
-from app.engine.time_limit import TimeLimitReached, check_time
+from app.engine.time_limit import TimeLimitReached
 
 RULES = ("global", "local", "exact", "product", "sequential")
 VECTORS = ("mean", "residual", "projected_leverage", "counts", "sums", "pending", "latest", "available", "S", "G", "w")
@@ -140,16 +142,33 @@ def test_the_design_of_a_first_batch_too(shard: int) -> None:
     assert alike[0].picks.tolist() == alike[1].picks.tolist()
 
 
-def test_threads_change_no_bit() -> None:
+@pytest.mark.parametrize("shard", [0, 700])
+def test_threads_change_no_bit(shard: int) -> None:
     X = np.random.default_rng(5).random((5_000, 4))
     lives = []
     for threads in (1, 2, 5):
         with sweep_threads(threads):
-            lives.append(lived(X, EngineSettings(Gaussian(0.4), lam=0.05, shard=700, rule="local"), [("batch", 5)] * 4))
+            settings = EngineSettings(Gaussian(0.4), lam=0.05, shard=shard, rule="local")
+            lives.append(lived(X, settings, [("batch", 5)] * 4))
     for state, batches in lives[1:]:
         assert all(np.array_equal(getattr(state, name), getattr(lives[0][0], name)) for name in VECTORS)
         assert np.array_equal(state.Z, lives[0][0].Z)
         assert [batch.ucb.tolist() for batch in batches] == [batch.ucb.tolist() for batch in lives[0][1]]
+
+
+def test_two_threads_share_the_blocks_of_one_list() -> None:
+    """Each waits in its first block until the other has one, too."""
+    both, taken = Barrier(2, timeout=30), []
+
+    def work(block: slice, _rescues: Rescues) -> None:
+        if block.start < 2 * FEWEST_COLUMNS:
+            both.wait()
+        taken.append(block)
+
+    with sweep_threads(2):
+        each_block(10 * FEWEST_COLUMNS + 1, BLOCK, work, Rescues())
+    covered = np.concatenate([np.arange(block.start, block.stop) for block in taken])
+    assert np.array_equal(np.sort(covered), np.arange(10 * FEWEST_COLUMNS + 1))
 
 
 def test_one_shard_shares_memory_with_the_next_state_and_others_stay_untouched() -> None:
@@ -163,19 +182,36 @@ def test_one_shard_shares_memory_with_the_next_state_and_others_stay_untouched()
     assert np.array_equal(state.Z, before)
 
 
-def test_the_time_limit_and_rescues_hold_on_threads() -> None:
-    embedding, rescues = Embedding.empty(10, 3), Rescues()
+@pytest.mark.parametrize("threads", [1, 4])
+def test_the_time_limit_and_rescues_hold_on_threads(threads: int) -> None:
+    rescues, taken = Rescues(), []
 
-    def work(shard: int, span: slice, own: Rescues) -> None:
-        own["values clipped"] += span.stop - span.start
-        if shard == 2:
-            check_time()
+    def work(block: slice, own: Rescues) -> None:
+        own["values clipped"] += block.stop - block.start
+        taken.append(block)
 
-    with sweep_threads(4):
-        each_shard(embedding, work, rescues)
-        assert rescues == {"values clipped": 10}
+    with sweep_threads(threads):
+        each_block(5_000, BLOCK, work, rescues)
+        assert rescues == {"values clipped": 5_000}
+        taken.clear()
         with pytest.raises(TimeLimitReached), time_limit(-1):
-            each_shard(embedding, work, rescues)
+            each_block(5_000, BLOCK, work, rescues)
+    assert not taken
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_an_error_in_one_block_ends_the_sweep(threads: int) -> None:
+    taken = []
+
+    def work(block: slice, _rescues: Rescues) -> None:
+        taken.append(block)
+        if block.start == 0:
+            raise ArithmeticError
+        sleep(0.005)
+
+    with sweep_threads(threads), pytest.raises(ArithmeticError):
+        each_block(1_000 * FEWEST_COLUMNS, BLOCK, work, Rescues())
+    assert len(taken) < 900
 
 
 def test_a_negative_shard_is_refused_and_none_is_not_described() -> None:

@@ -10,7 +10,8 @@ import pytest
 from app import engine
 from app.engine import State, sweep
 from app.engine.embedding import Embedding
-from app.engine.stability import Rescues
+from app.engine.shard_sweeps import PANEL, triangular_product
+from app.engine.stability import LARGEST, Rescues, clip_extremes
 from tests.engine.problems import lab
 
 FOLDER = Path(engine.__file__).parent
@@ -74,3 +75,29 @@ def test_leverages_given_every_measured_candidate_are_those_of_the_exact_posteri
     everyone, weight = np.arange(len(state.X)), state.counts[state.measured].astype(float)
     leverages = sweep.leverages_given(state, everyone, state.measured, weight, made.settings.lam, Rescues())
     np.testing.assert_allclose(leverages, state.leverage, rtol=1e-6)
+
+
+@pytest.mark.parametrize("m", [0, 1, PANEL - 1, PANEL, PANEL + 1, 2 * PANEL + 5])
+def test_a_triangular_product_is_the_plain_product(m: int) -> None:
+    rng = np.random.default_rng(m)
+    L, B = np.tril(rng.normal(size=(m, m))), rng.normal(size=(m, 9))
+    np.testing.assert_allclose(triangular_product(L, B), L @ B, rtol=1e-12, atol=1e-12)
+    scratch = np.full((m, 9), np.nan)
+    assert triangular_product(L, B, out=scratch) is scratch
+    np.testing.assert_allclose(scratch, L @ B, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [1e151, -1e151, np.inf, -np.inf, np.nan])
+def test_one_extreme_number_among_many_is_found(value: float) -> None:
+    values, rescues = np.ones((40, 50)), Rescues()
+    assert clip_extremes(values, "values clipped", rescues) is values
+    values[17, 3] = value
+    clipped = clip_extremes(values, "values clipped", rescues)
+    assert rescues == {"values clipped": 1}
+    assert clipped[17, 3] == (0.0 if np.isnan(value) else np.sign(value) * LARGEST)
+
+
+def test_many_numbers_just_below_the_largest_are_left_alone() -> None:
+    values, rescues = np.full(100, LARGEST), Rescues()
+    assert clip_extremes(values, "values clipped", rescues) is values
+    assert not rescues

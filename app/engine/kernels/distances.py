@@ -114,13 +114,11 @@ def _write_products(tile: FloatArray, X: FloatArray, Y: FloatArray, centre: Floa
 
 
 def _cancelled(tile: FloatArray, norms_U: FloatArray, norms_V: FloatArray) -> tuple[Indices, Indices]:
-    """Rows and columns of the pairs with r² ≤ CANCELLED·(‖u‖² + ‖v‖²); a coarser test in one pass comes first."""
-    near = tile <= CANCELLED * (norms_U + norms_V.max(initial=0))[:, None]
-    rows = np.flatnonzero(near.any(axis=1))
-    which, columns = np.nonzero(near[rows])
-    rows = rows[which]
-    lost = tile[rows, columns] <= CANCELLED * (norms_U[rows] + norms_V[columns])
-    return rows[lost], columns[lost]
+    """Rows and columns of the pairs with r² ≤ CANCELLED·(‖u‖² + ‖v‖²); rows without any are told by their minimum."""
+    most = CANCELLED * (norms_U + norms_V.max(initial=0))
+    rows = np.flatnonzero(tile.min(axis=1, initial=np.inf) <= most)
+    which, columns = np.nonzero(tile[rows] <= CANCELLED * (norms_U[rows, None] + norms_V))
+    return rows[which], columns
 
 
 def _plain_distances(X: FloatArray, Y: FloatArray, scale: FloatArray) -> FloatArray:
