@@ -63,15 +63,16 @@ def plot_lists(lines: Sequence[dict[str, Any]], path: Path) -> None:
     with mpl.rc_context(STYLE):
         figure, axes = plt.subplots(1, 3, figsize=(11, 3), layout="constrained")
         shown: dict[str, Callable[[dict[str, Any]], float]] = {
-            "seconds of a start": lambda line: float(line["start"]["seconds"]),
-            "seconds of a batch": lambda line: float(line["batch"]["seconds"]),
+            "processor seconds of a start": lambda line: float(line["start"]["processor"]),
+            "processor seconds of a batch": lambda line: float(line["batch"]["processor"]),
             "GB of all processes at their peak": lambda line: sum(line["peak MB"].values()) / 1024,
         }
         for axis, (title, of) in zip(axes, shown.items(), strict=True):
             for number, way in enumerate(ways):
-                y = [of(line) for line in lines if line["computing"] == way]
+                own = [line for line in lines if line["computing"] == way]
                 style = {"color": GREY if number else ACCENT, "marker": "osD^"[number % 4], "markersize": 4}
-                axis.loglog(lengths[: len(y)], y, linestyle="-" if number < 2 else "--", label=way, **style)
+                x, y = [line["candidates"] for line in own], [of(line) for line in own]
+                axis.loglog(x, y, linestyle="-" if number < 2 else "--", label=way, **style)
             first = of(lines[0])
             axis.loglog(lengths, first * lengths / lengths[0], color=GREY, linewidth=1, linestyle=":", label="linear")
             axis.set_xticks(lengths, [f"{length:,.0f}" for length in lengths], minor=False)
