@@ -1,6 +1,6 @@
 """Figures for docs/benchmarks: quiet axes, direct labels, one accent colour; SVG and PNG."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,34 @@ def plot_scaling(candidates: dict[str, Any], members: dict[str, Any], path: Path
         figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
         _plot_growth(axes[0], candidates["A"], candidates["seconds"], 1, "candidates", "linear")
         _plot_growth(axes[1], members["m"], members["seconds"], 2, "members of the dictionary", "quadratic")
+        save(figure, path)
+
+
+def plot_lists(lines: Sequence[dict[str, Any]], path: Path) -> None:
+    """Processor seconds and peak memory of a long list over A, for each way to compute it, and linear growth."""
+    ways = list(dict.fromkeys(line["computing"] for line in lines))
+    lengths = np.array(sorted({line["candidates"] for line in lines}), dtype=float)
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(1, 3, figsize=(11, 3), layout="constrained")
+        shown: dict[str, Callable[[dict[str, Any]], float]] = {
+            "processor seconds of a start": lambda line: float(line["start"]["processor"]),
+            "processor seconds of a batch": lambda line: float(line["batch"]["processor"]),
+            "GB of all processes at their peak": lambda line: sum(line["peak MB"].values()) / 1024,
+        }
+        for axis, (title, of) in zip(axes, shown.items(), strict=True):
+            for number, way in enumerate(ways):
+                own = [line for line in lines if line["computing"] == way]
+                style = {"color": GREY if number else ACCENT, "marker": "osD^"[number % 4], "markersize": 4}
+                x, y = [line["candidates"] for line in own], [of(line) for line in own]
+                axis.loglog(x, y, linestyle="-" if number < 2 else "--", label=way, **style)
+            first = of(lines[0])
+            axis.loglog(lengths, first * lengths / lengths[0], color=GREY, linewidth=1, linestyle=":", label="linear")
+            axis.set_xticks(lengths, [f"{length:,.0f}" for length in lengths], minor=False)
+            axis.xaxis.set_minor_locator(NullLocator())
+            axis.yaxis.set_major_formatter(PLAIN)
+            axis.yaxis.set_minor_formatter(NullFormatter())
+            axis.set(title=title, xlabel="candidates")
+        axes[0].legend(frameon=False, fontsize=8)
         save(figure, path)
 
 

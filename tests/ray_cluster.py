@@ -1,6 +1,6 @@
 """A real Ray cluster of two nodes on this machine's loopback, in processes of its own.
 
-    python -m tests.ray_cluster
+    python -m tests.ray_cluster BYTES
 
 prints one line of JSON when it runs, and ends, with everything it started, when its standard input is closed.
 """
@@ -38,11 +38,11 @@ class RayCluster:
 
 
 @contextmanager
-def running() -> Iterator[RayCluster]:
-    """The cluster; nothing of it lives longer than the block."""
+def running(store_bytes: int = STORE_BYTES) -> Iterator[RayCluster]:
+    """The cluster, each node with a store of so many bytes; nothing of it lives longer than the block."""
     variables = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token_hex(32), **LOCAL}
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.ray_cluster"],
+        [sys.executable, "-m", "tests.ray_cluster", str(store_bytes)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -61,7 +61,7 @@ def main() -> None:
     words, sys.stdout = sys.stdout, sys.stderr  # Ray prints, too
     with TemporaryDirectory(prefix="nb-", ignore_cleanup_errors=True) as folder:
         os.environ["RAY_TMPDIR"] = folder
-        common = {"num_cpus": 0, "object_store_memory": STORE_BYTES, "include_dashboard": False}
+        common = {"num_cpus": 0, "object_store_memory": int(sys.argv[1]), "include_dashboard": False}
         cluster = Cluster(initialize_head=True, head_node_args=common)
         nodes = [cluster.head_node, *(cluster.add_node(**common) for _ in range(NODES - 1))]
         _use_every_node(cluster.address)

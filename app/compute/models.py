@@ -12,8 +12,8 @@ from app.domain.candidates import CandidateBlock
 from app.domain.errors import NoCandidates
 from app.domain.events import Basis, ForkStarted
 from app.modelling.ledger_state import LedgerState, fold
-from app.modelling.model import RawFeatures
-from app.modelling.outline import save_outline
+from app.modelling.model import Model, RawFeatures
+from app.modelling.outline import has_outline, save_outline
 from app.modelling.saved_model import SavedModel
 from app.modelling.saved_study import save_study_model
 from app.modelling.study_model import StudyModel, advance_study
@@ -23,9 +23,11 @@ from app.storage.blobs import DamagedBlob
 from app.storage.database import Database
 
 WORTH_SAVING = 0.5  # seconds of computing; saving a small model takes 0.05, longer than computing it again
-
+SMALL_SNAPSHOT = 4 * 2**20
+"""A larger model is saved in outline if it can: one start over the list brings it back, and nothing large is written.
+If it cannot, it is saved the more seldom the larger it is, so that saving takes a small share of computing."""
 LARGEST_SNAPSHOT = 256 * 2**20
-"""A larger model is saved in outline: handing it over takes its memory again, and gains little for a long list."""
+"""A model above this size that has no outline is not saved: handing it over takes its memory again."""
 
 
 class Models:
@@ -78,9 +80,11 @@ class Models:
         self.count_as_saved(prefix.study_id)
 
     def saved(self, prefix: LedgerPrefix) -> SavedModel | None:
-        """The model after a prefix as a snapshot holds it, a large one in outline; None if no snapshot can hold it."""
+        """The model after a prefix as a snapshot holds it, in outline if it is not small; None if no snapshot can."""
         model = self.at(prefix)
-        return save_study_model(model) if model.nbytes <= LARGEST_SNAPSHOT else save_outline(model)
+        if model.nbytes > SMALL_SNAPSHOT and has_outline(model):
+            return save_outline(model)
+        return save_study_model(model) if model.nbytes <= LARGEST_SNAPSHOT else None
 
     def count_as_saved(self, study_id: int) -> None:
         """What was computed for this study so far is saved, or being saved."""
@@ -103,8 +107,9 @@ class Models:
             raise NoCandidates
         started = thread_time()
         model = advance_study(self._base(prefix.study_id, state), state, self._load_features)
-        self._keep(model)
-        self._unsaved[prefix.study_id] += thread_time() - started
+        nbytes = self._keep(model)
+        cost = 1.0 if has_outline(model) else max(1.0, nbytes / SMALL_SNAPSHOT)
+        self._unsaved[prefix.study_id] += (thread_time() - started) / cost
         return model
 
     def _base(self, study_id: int, state: LedgerState) -> StudyModel | None:
@@ -162,10 +167,15 @@ class Models:
                 self._models.move_to_end(head)
             return model
 
-    def _keep(self, model: StudyModel) -> None:
+    def _keep(self, model: StudyModel) -> int:
+        """Keep it in memory, unless it is only an outline; its size in bytes."""
+        nbytes = model.nbytes
+        if isinstance(model, Model) and model.is_outline:
+            return nbytes
         with self._lock:
             before = self._models.pop(model.ledger.head, None)
             self._models[model.ledger.head] = model
-            self._bytes += model.nbytes - (before.nbytes if before else 0)
+            self._bytes += nbytes - (before.nbytes if before else 0)
             while len(self._models) > 1 and self._bytes > self._most_bytes:
                 self._bytes -= self._models.popitem(last=False)[1].nbytes
+        return nbytes

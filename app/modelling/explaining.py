@@ -50,11 +50,12 @@ class Explainer:
         above = max(0.0, float(state.mean[candidate]) - self._average)
         exploration = width / (width + above) if width + above > 0 else 1.0
         nearest = self._nearest(candidate)
+        mean, std = self.predictor.expected(candidate)
         return Explanation(
             words=in_words(exploration, nearest) if occasion is None else OCCASIONS[occasion],
             exploration=exploration,
-            mean=float(self.predictor.mean[candidate]),
-            std=float(self.predictor.std[candidate]),
+            mean=mean,
+            std=std,
             ucb=float(self.model.to_user(state.mean[candidate] + width)),
             gain=self._gain(candidate),
             nearest=nearest,

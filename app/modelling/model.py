@@ -69,6 +69,8 @@ class Model:
     fit: FittedModel | None = None
     begun_at: int | None = None
     """The step at which the posterior was begun anew with this fit; None if results were taken in since."""
+    is_outline: bool = False
+    """Whether the state knows the features alone: what it knows of results follows from the fit (`whole`)."""
 
     @property
     def layout(self) -> Layout:
@@ -118,7 +120,7 @@ def advance(base: Model | None, ledger: LedgerState, load: LoadFeatures) -> Mode
     """The model after `ledger`, from the model of an earlier prefix where nothing in between forbids it."""
     try:
         model = with_features(base, ledger, load)
-        model = _with_clipped(_theory(base, model)) if ledger.configuration.theory else _auto(base, model)
+        model = _with_clipped(_theory(base, model)) if ledger.configuration.theory else _auto(base, model, load)
     except ValueError as error:
         raise Conflict(f"The model does not fit the candidates: {error}.") from error
     return _with_pending(model)
@@ -195,13 +197,16 @@ def _with_clipped(model: Model) -> Model:
     return replace(model, state=model.state.replace(rescues=rescues))
 
 
-def _auto(base: Model | None, model: Model) -> Model:
+def _auto(base: Model | None, model: Model, load: LoadFeatures) -> Model:
     """Fit anew while that is cheap, later when the data have grown by a share; otherwise only take the results in."""
     configuration, observed = model.ledger.configuration, model.observed
+    previous = _previous_fit(base, model.ledger)
+    goes_on = base is not None and previous is not None and _still_fits(previous, base.ledger, model)
+    if base is not None and base.is_outline and (goes_on or not observed.size):
+        return advance(whole(base), model.ledger, load)
     if not observed.size:
         return model
-    previous = _previous_fit(base, model.ledger)
-    if base is not None and previous is not None and _still_fits(previous, base.ledger, model):
+    if base is not None and goes_on:
         return _with_results(base, model)
     noise = auto_options(configuration).noise
     bounds = model.ledger.bounds
@@ -218,9 +223,11 @@ def _previous_fit(base: Model | None, ledger: LedgerState) -> FittedModel | None
     return base.fit if same else None
 
 
-def begun_with(features: Model, fitted: FittedModel, step: int) -> Model:
-    """The model that `advance` made when it fitted anew, from the features of its ledger and from that fit."""
-    return _with_pending(_begun(features, fitted, step))
+def whole(model: Model) -> Model:
+    """The model that `advance` made when it fitted anew, from its outline; any other model as it is."""
+    if not model.is_outline or model.fit is None or model.begun_at is None:
+        return model
+    return _with_pending(_begun(model, model.fit, model.begun_at))
 
 
 def _begun(model: Model, fitted: FittedModel, step: int) -> Model:

@@ -94,8 +94,17 @@ class Predictor:
     @cached_property
     def std(self) -> Array:
         """In auto mode half the width of a calibrated 68 % interval, else the posterior standard deviation."""
-        std = np.sqrt(self._state.variance) if self._predictive is None else self._predictive.std
-        return self._model.objective.std_to_user(self._middle, std)
+        return self._model.objective.std_to_user(self._middle, self._model_std)
+
+    def expected(self, candidate: int) -> tuple[float, float]:
+        """`mean` and `std` of one candidate, to the bit, without those of all others."""
+        middle, std = self._middle[[candidate]], self._model_std[[candidate]]
+        mean = self._model.to_user(middle)
+        return float(mean[0]), float(self._model.objective.std_to_user(middle, std)[0])
+
+    @cached_property
+    def _model_std(self) -> Array:
+        return np.sqrt(self._state.variance) if self._predictive is None else self._predictive.std
 
     @property
     def _middle(self) -> Array:
@@ -107,7 +116,7 @@ class Predictor:
         if not self._has_posterior or not self._state.available.any():
             return None
         best = int(np.argmax(np.where(self._state.available, self._state.mean, -np.inf)))
-        return BestPredicted(best, float(self.mean[best]), float(self.std[best]))
+        return BestPredicted(best, *self.expected(best))
 
     def certificate(self) -> Certificate | None:
         """The recommended candidate and the bound on the regret; None if nothing is known yet."""
@@ -116,12 +125,12 @@ class Predictor:
         state, (low, high) = self._state, self.model_bounds
         eligible = np.flatnonzero(state.available) if state.available.any() else np.arange(len(low))
         number = self._recommended(eligible)
-        lower, upper = self._bounds
+        lower, upper = self._in_user_units(low[[number]], high[[number]])
         return Certificate(
             recommended=number,
-            mean=float(self.mean[number]),
-            lower=float(lower[number]),
-            upper=float(upper[number]),
+            mean=self.expected(number)[0],
+            lower=float(lower[0]),
+            upper=float(upper[0]),
             regret_bound=self._regret_bound(float(low[number]), float(high[eligible].max())),
             confidence=1 - state.settings.delta,
             estimate=self._model.fit is not None or state.settings.precision != "float64",

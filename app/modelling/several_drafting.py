@@ -155,7 +155,7 @@ class _Explained:
             width = self._alphas[name] * math.sqrt(float(model.state.leverage[number]))
             predictor = self._predictors[name]
             ucb = float(model.to_user(model.state.mean[number] + width))
-            expectations[name] = Expectation(float(predictor.mean[number]), float(predictor.std[number]), ucb)
+            expectations[name] = Expectation(*predictor.expected(number), ucb)
         return expectations
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from time import sleep
 from typing import Any
 
@@ -168,7 +169,7 @@ def test_a_fresh_process_starts_from_the_snapshot(busy: Lab, fresh: Resources, m
 def test_a_fresh_process_starts_from_the_outline_of_a_large_model(
     lab: Lab, resources: Resources, fresh: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.compute.models.LARGEST_SNAPSHOT", 1)
+    monkeypatch.setattr("app.compute.models.SMALL_SNAPSHOT", 1)
     lab.begin().work(3, max_size=5)
     resources.snapshots.close()
     save(resources)
@@ -220,6 +221,28 @@ def test_a_model_is_kept_once_computing_it_again_would_take_long(
 ) -> None:
     monkeypatch.setattr("app.compute.models.WORTH_SAVING", least)
     lab.begin().work(2)
+    resources.snapshots.close()
+    with database.read() as connection:
+        assert bool(connection.execute(select(tables.snapshots.c.head)).all()) is kept
+
+
+@pytest.mark.parametrize(
+    ("theory", "small", "kept"),
+    [(THEORY, 2**30, True), (THEORY, 1, False), (None, 1, True)],
+    ids=["small", "large", "large, with an outline"],
+)
+def test_a_large_model_without_an_outline_is_kept_more_seldom(
+    lab: Lab,
+    resources: Resources,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    theory: Any,
+    small: int,
+    kept: bool,
+) -> None:
+    monkeypatch.setattr("app.compute.models.thread_time", count().__next__)  # every computation takes a second
+    monkeypatch.setattr("app.compute.models.SMALL_SNAPSHOT", small)
+    lab.begin(theory=theory).work(2)
     resources.snapshots.close()
     with database.read() as connection:
         assert bool(connection.execute(select(tables.snapshots.c.head)).all()) is kept

@@ -248,7 +248,7 @@ def test_a_large_model_is_handed_over_in_outline(address: str, monkeypatch: pyte
         opened.begin().work(2)
         compute, prefix = opened.client.app.state.resources.compute, prefix_of(opened, 2)
         assert not is_outline(compute.saved_model(prefix))
-        monkeypatch.setattr(models, "LARGEST_SNAPSHOT", 1)
+        monkeypatch.setattr(models, "SMALL_SNAPSHOT", 1)
         assert is_outline(compute.saved_model(prefix))
 
 

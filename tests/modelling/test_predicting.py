@@ -64,6 +64,18 @@ def test_the_certificate_of_auto_mode_holds_for_all_candidates_at_once(direction
     assert sure.regret_bound == pytest.approx(abs(np.diff(model.objective.to_user([lowest, highest]))[0]))
 
 
+@pytest.mark.parametrize("limits", [None, Limits(0.0, 95.0)], ids=["free", "limited"])
+@pytest.mark.parametrize("direction", [Direction.MAXIMIZE, Direction.MINIMIZE])
+def test_one_candidate_is_told_as_among_all_to_the_bit(direction: Direction, limits: Limits | None) -> None:
+    predictor = Predictor(model_of(limits, direction))
+    said = predictor.predictions()
+    told = [predictor.expected(candidate) for candidate in range(A)]
+    assert told == list(zip(said.mean.tolist(), said.std.tolist(), strict=True))
+    sure = predictor.certificate()
+    lower, upper = predictor._bounds
+    assert (sure.lower, sure.upper) == (float(lower[sure.recommended]), float(upper[sure.recommended]))
+
+
 @pytest.mark.parametrize("direction", [Direction.MAXIMIZE, Direction.MINIMIZE])
 def test_nothing_is_predicted_beyond_the_limits_of_the_objective(direction: Direction) -> None:
     free, cut = model_of(direction=direction), model_of(Limits(0.0, 100.0), direction)
