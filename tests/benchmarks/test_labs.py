@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from app.engine import rng_at
+from app.engine.auto import Observed
 from benchmarks.labs import elsewhere
 from benchmarks.labs.__main__ import main
 from benchmarks.labs.contestants import contestants
 from benchmarks.labs.moments import SHARES, Moment
 from benchmarks.labs.page import write
 from benchmarks.labs.plots import plot_labs
-from benchmarks.labs.policies import Auto, Random, common_start
+from benchmarks.labs.policies import CONFIRM, Auto, Confirming, Random, common_start
 from benchmarks.labs.protocol import Protocol
 from benchmarks.labs.records import Record
 from benchmarks.labs.simulation import simulate
@@ -70,6 +71,18 @@ def test_auto_mode_finds_the_best_of_a_small_table(table: Table, noisy: bool) ->
     assert record.cumulative < simulate(table, protocol, 0, "random", Random).cumulative
     again = simulate(table, protocol, 0, "auto", Auto)
     assert (again.cumulative, again.recommended) == (record.cumulative, record.recommended)
+
+
+def test_the_last_results_confirm_the_best_few(table: Table) -> None:
+    measured = np.append(np.arange(0, 40, 3), 27)
+    truth = table.truth[measured] + np.append(np.zeros(14), 1.0)  # the repeat differs: there is noise
+    late, counts = Confirming(table, Protocol(20, 4, noisy=True), 0), np.bincount(measured, minlength=40)
+    again = late.ask(Observed.of(40, measured, truth), 4)
+    assert 0 < len(again) <= 4
+    assert (counts[again] > 0).all()
+    assert (counts + np.bincount(again, minlength=40)).max() <= CONFIRM
+    early = Confirming(table, Protocol(40, 4, noisy=True), 0).ask(Observed.of(40, measured, truth), 4)
+    assert (counts[early] == 0).any()
 
 
 def test_ours_through_the_client_is_auto_mode(table: Table) -> None:
