@@ -185,13 +185,13 @@ def sheet_file(body: Spooled) -> tuple[str, Path]:
     if body.media_type in ("text/csv", XLSX):
         return body.media_type, body.files[""]
     if body.media_type == "multipart/form-data" and body.files.keys() == {"sheet"}:
-        return _table_type(body.files["sheet"]), body.files["sheet"]
+        return table_type(body.files["sheet"]), body.files["sheet"]
     raise UnsupportedMediaType(
         f"Send observations as application/json, text/csv or {XLSX}, or as the file `sheet` of a form."
     )
 
 
-def _table_type(path: Path) -> str:
+def table_type(path: Path) -> str:
     """A spreadsheet is a zip file; forms rarely say what their files are."""
     with path.open("rb") as file:
         return XLSX if file.read(2) == b"PK" else "text/csv"
@@ -202,7 +202,7 @@ def candidate_files(body: Spooled) -> tuple[str, Path, Path | None]:
     if body.media_type != "multipart/form-data":
         return body.media_type, body.files[""], None
     if body.files.keys() == {"candidates"}:
-        return _table_type(body.files["candidates"]), body.files["candidates"], None
+        return table_type(body.files["candidates"]), body.files["candidates"], None
     if "features" not in body.files or body.files.keys() - {"features", "keys"}:
         raise UnsupportedMediaType(
             "A form has the file `candidates` (CSV or .xlsx); or it has the file `features` (.npy) and may have"

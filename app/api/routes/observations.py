@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -9,12 +10,13 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.responses import Response, StreamingResponse
 
-from app.api.bodies import Spooled, StrictRoute, sheet_file, spool
+from app.api.bodies import Spooled, StrictRoute, sheet_file, spool, table_type
 from app.api.dependencies import (
     CanRead,
     CanReport,
     IdempotencyKey,
     ResourcesDep,
+    RunLong,
     SeenVersion,
     allowed,
     write_transactions,
@@ -50,7 +52,7 @@ from app.services.intake import json_text
 from app.services.intake.csv_writing import csv_text
 from app.services.intake.sheet_columns import SheetShape
 from app.services.intake.sheet_reading import read_rows, read_sheet
-from app.services.intake.xlsx import XLSX, write_xlsx, xlsx_rows
+from app.services.intake.xlsx import XLSX, write_xlsx, xlsx_memory, xlsx_rows
 from app.services.memory import PER_TABLE_BYTE
 from app.services.resources import Resources
 from app.services.transactions import Answer, ReadTransactions, WriteTransactions
@@ -83,9 +85,14 @@ async def read_reports(
     if body.json is not None:
         return json_reports(body.json)
     state = request.app.state
-    with state.resources.memory.reserve(PER_TABLE_BYTE * sum(path.stat().st_size for path in body.files.values())):
+    with state.resources.memory.reserve(sum(_memory(path) for path in body.files.values())):
         work = partial(_reports, request.path_params["study"], body, tx, _renamed(renamed))
         return await LongRunner(request, state.long_work)(work)
+
+
+def _memory(path: FilePath) -> int:
+    """The bytes of memory that reading a file takes, about."""
+    return xlsx_memory(path) if table_type(path) == XLSX else PER_TABLE_BYTE * path.stat().st_size
 
 
 def _renamed(pairs: list[str]) -> dict[str, str]:
@@ -228,10 +235,11 @@ def retract_upload(study: Name, retraction: UploadRetractionIn, tx: CanReport) -
     responses=_NOT_FOUND
     | {200: {"content": {"text/csv": {"schema": {"type": "string"}}, XLSX: BINARY}, "description": "Observations"}},
 )
-def list_observations(
+async def list_observations(  # noqa: PLR0913, PLR0917  (query parameters)
     study: Name,
     tx: CanRead,
     resources: ResourcesDep,
+    run_long: RunLong,
     versions: Literal["current", "all"] = "current",
     candidate: Annotated[str | None, Query(max_length=200)] = None,
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
@@ -242,14 +250,17 @@ def list_observations(
         found = tx.read(observations.list_observations, resources, study, start, limit, versions == "all", candidate)
         return [observation_out(keyed) for keyed in found]
 
-    shown = page(after)  # a refusal must come before the first byte
-    if format != "json":
-        tx.record(record_table_export, study, "results", format)
-        quantities = [quantity.name for quantity in tx.read(studies.find, study).configuration.quantities]
-        return _table(format, f"{study}-results", result_columns(quantities), _rows(shown, page, quantities))
-    numbers = {shown_version.observation for shown_version in shown}
-    following = shown[-1].observation if len(numbers) == limit else None
-    return respond(answer(_with_actors(tx, shown, following)))
+    def listed() -> Response:
+        shown = page(after)  # a refusal must come before the first byte
+        if format != "json":
+            tx.record(record_table_export, study, "results", format)
+            quantities = [quantity.name for quantity in tx.read(studies.find, study).configuration.quantities]
+            return _table(format, f"{study}-results", result_columns(quantities), _rows(shown, page, quantities))
+        numbers = {shown_version.observation for shown_version in shown}
+        following = shown[-1].observation if len(numbers) == limit else None
+        return respond(answer(_with_actors(tx, shown, following)))
+
+    return await (run_long if format == "xlsx" else run_short)(listed)
 
 
 @router.get("/{number}", summary="Every version of an observation, oldest first", responses=_NOT_FOUND)
