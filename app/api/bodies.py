@@ -27,7 +27,8 @@ from app.api.problems import unknown_parameter
 from app.domain.access import Actor, Scope
 from app.domain.errors import Finding, Invalid, UnsupportedMediaType
 from app.services.intake import json_text
-from app.services.intake.xlsx import XLSX
+from app.services.intake.xlsx import XLSX, xlsx_memory
+from app.services.memory import PER_TABLE_BYTE
 from app.services.transactions import WriteTransactions
 
 PIECE = 1 << 20
@@ -195,6 +196,11 @@ def table_type(path: Path) -> str:
     """A spreadsheet is a zip file; forms rarely say what their files are."""
     with path.open("rb") as file:
         return XLSX if file.read(2) == b"PK" else "text/csv"
+
+
+def table_memory(path: Path) -> int:
+    """The bytes of memory that reading a table or a document takes, about."""
+    return xlsx_memory(path) if table_type(path) == XLSX else PER_TABLE_BYTE * path.stat().st_size
 
 
 def candidate_files(body: Spooled) -> tuple[str, Path, Path | None]:
