@@ -27,7 +27,8 @@ from app.api.problems import unknown_parameter
 from app.domain.access import Actor, Scope
 from app.domain.errors import Finding, Invalid, UnsupportedMediaType
 from app.services.intake import json_text
-from app.services.intake.xlsx import XLSX
+from app.services.intake.xlsx import XLSX, xlsx_memory
+from app.services.memory import PER_TABLE_BYTE
 from app.services.transactions import WriteTransactions
 
 PIECE = 1 << 20
@@ -185,16 +186,21 @@ def sheet_file(body: Spooled) -> tuple[str, Path]:
     if body.media_type in ("text/csv", XLSX):
         return body.media_type, body.files[""]
     if body.media_type == "multipart/form-data" and body.files.keys() == {"sheet"}:
-        return _table_type(body.files["sheet"]), body.files["sheet"]
+        return table_type(body.files["sheet"]), body.files["sheet"]
     raise UnsupportedMediaType(
         f"Send observations as application/json, text/csv or {XLSX}, or as the file `sheet` of a form."
     )
 
 
-def _table_type(path: Path) -> str:
+def table_type(path: Path) -> str:
     """A spreadsheet is a zip file; forms rarely say what their files are."""
     with path.open("rb") as file:
         return XLSX if file.read(2) == b"PK" else "text/csv"
+
+
+def table_memory(path: Path) -> int:
+    """The bytes of memory that reading a table or a document takes, about."""
+    return xlsx_memory(path) if table_type(path) == XLSX else PER_TABLE_BYTE * path.stat().st_size
 
 
 def candidate_files(body: Spooled) -> tuple[str, Path, Path | None]:
@@ -202,7 +208,7 @@ def candidate_files(body: Spooled) -> tuple[str, Path, Path | None]:
     if body.media_type != "multipart/form-data":
         return body.media_type, body.files[""], None
     if body.files.keys() == {"candidates"}:
-        return _table_type(body.files["candidates"]), body.files["candidates"], None
+        return table_type(body.files["candidates"]), body.files["candidates"], None
     if "features" not in body.files or body.files.keys() - {"features", "keys"}:
         raise UnsupportedMediaType(
             "A form has the file `candidates` (CSV or .xlsx); or it has the file `features` (.npy) and may have"

@@ -13,7 +13,7 @@ from app.domain.errors import Overloaded
 
 PER_MAPPED_BYTE = 1  # its rows are hashed to find repeats; the file itself is mapped
 PER_TABLE_BYTE = 10  # a table is held as text, as columns and as arrays
-PER_SPREADSHEET_BYTE = 40  # its file is compressed
+PER_COMPRESSED_BYTE = 40  # of a spreadsheet, or of a Parquet file
 PER_LEDGER_BYTE = 4  # of an archive, unpacked: its entries are held as text
 PER_ARRAY_BYTE = 3  # of an archive, unpacked: as arrays and as texts, and packed again to be compared
 SMALL = 1 / 16  # of the budget: such requests can use all of it

@@ -29,9 +29,16 @@ def issue(connection: Connection, actor: Actor, name: str) -> tuple[str, str]:
 
 
 def redeem(database: Database, study: str, ticket: str) -> Key:
-    """The key behind a ticket, which is used up by this, whatever comes of it."""
+    """The key behind a ticket, which is used up by this, whatever comes of it.
+
+    Anyone can send a ticket, so one that does not exist must not wait for its turn to write, nor make others wait.
+    """
+    ticket_hash = hash_of(ticket)
+    with database.read() as connection:
+        if not keys.has_ticket(connection, ticket_hash):
+            raise Unauthenticated
     with database.write() as connection:
-        key_id = keys.take_ticket(connection, hash_of(ticket), study)
+        key_id = keys.take_ticket(connection, ticket_hash, study)
         stored = keys.find(connection, key_id) if key_id else None
     if stored is None or not is_alive(stored[0]):
         raise Unauthenticated

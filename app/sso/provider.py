@@ -1,18 +1,20 @@
 """The provider: where people are sent to sign on, and what it says of those who come back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from secrets import token_urlsafe
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 from time import monotonic
 from typing import Any
 
 import structlog
 
-from app.domain.errors import Unauthenticated, Unavailable
+from app.domain.errors import Overloaded, Unauthenticated, Unavailable
 from app.settings import Settings
 
 SECONDS = 10.0
+MOST_AT_ONCE = 4  # requests to the provider; anyone can cause one, and each holds a thread while the provider is silent
 REMEMBERED_SECONDS = 3600.0  # what the provider publishes about itself
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"]  # never `none`, nor a shared secret
 SCOPES = "openid profile email"
@@ -38,6 +40,17 @@ class Provider:
         self._scopes = f"{SCOPES} {settings.sso_scopes}".strip()
         self._known: dict[str, tuple[Any, float]] = {}
         self._lock = Lock()
+        self._turns = BoundedSemaphore(MOST_AT_ONCE)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """One of the few threads that may wait for the provider at the same time."""
+        if not self._turns.acquire(blocking=False):
+            raise Overloaded("Too many people sign on at this moment. Try again.")
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     def begin(self, redirect_uri: str) -> tuple[str, SignOn]:
         """Where to send the browser, and what to remember of it."""

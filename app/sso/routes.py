@@ -58,7 +58,9 @@ async def sso_status(resources: ResourcesDep) -> SsoOut:
 @router.get("", summary="Sign on at the provider", response_class=RedirectResponse, include_in_schema=False)
 def begin_sign_on(request: Request, resources: ResourcesDep) -> Response:
     """Sends the browser to the provider."""
-    address, attempt = _provider(request).begin(_callback(request))
+    provider = _provider(request)
+    with provider.turn():
+        address, attempt = provider.begin(_callback(request))
     response = RedirectResponse(address, status_code=303)
     path = f"{sessions.prefix_of(request)}/session/sso"
     secure = request.url.scheme == "https"
@@ -79,7 +81,9 @@ def finish_sign_on(
     attempt = _unseal(resources.signer, request.cookies.get(COOKIE, ""))
     if attempt is None or code is None or not hmac.compare_digest(attempt.state.encode(), state.encode()):
         raise Unauthenticated("This sign-on was not begun in this browser, was refused, or took too long. Begin again.")
-    claims = _provider(request).finish(_callback(request), code, attempt)
+    provider = _provider(request)
+    with provider.turn():
+        claims = provider.finish(_callback(request), code, attempt)
     key = _signed_on(request, resources, claims)
     response = RedirectResponse(f"{sessions.prefix_of(request)}/", status_code=303)
     sessions.start(response, request, key, remember=False)

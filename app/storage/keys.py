@@ -97,6 +97,11 @@ def add_ticket(connection: Connection, ticket_hash: str, key_id: str, study: str
     connection.execute(insert(stream_tickets).values(**row))
 
 
+def has_ticket(connection: Connection, ticket_hash: str) -> bool:
+    known = select(stream_tickets.c.key_id).where(stream_tickets.c.ticket_hash == ticket_hash)
+    return connection.execute(known).first() is not None
+
+
 def take_ticket(connection: Connection, ticket_hash: str, study: str) -> str | None:
     """The id of the key that got the ticket, which is used up by this; None if it does not count."""
     this = (stream_tickets.c.ticket_hash == ticket_hash) & (stream_tickets.c.study == study)

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from app.main import create_app
 from app.services import tickets
 from app.settings import Settings, read_settings
+from app.storage import keys
 from tests.api.conftest import problem
 from tests.conftest import on_sqlite
 from tests.live import running
@@ -91,3 +92,13 @@ def test_a_ticket_expires_and_ends_with_its_key(
     problem(admin.get(f"{path}/live", params={"ticket": late}), 401, "unauthenticated")
     other = {"Authorization": f"Bearer {new_key('dashboard')}"}
     problem(admin.post(f"{path}/ticket", headers=other), 404, "study-not-found")
+
+
+def test_what_is_no_ticket_never_waits_for_a_turn_to_write(
+    anonymous: TestClient, study: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anyone could make the server write, and on SQLite keep others from writing, without any key."""
+    anonymous.headers.pop("Authorization", None)
+    monkeypatch.setattr(keys, "take_ticket", None)  # which takes a turn to write
+    invented = anonymous.get(f"/v1/studies/{study}/events/live", params={"ticket": "invented"})
+    problem(invented, 401, "unauthenticated")

@@ -2,15 +2,20 @@
 
 import sys
 from threading import current_thread
+from types import ModuleType
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from app.api.routes import batches as batch_routes
+from app.api.routes import observations as observation_routes
 from app.main import create_app
 from app.services.intake import json_text
+from app.services.intake.xlsx import write_xlsx
 from app.settings import Settings
+from tests.api.lab import Lab
 from tests.conftest import on_sqlite
 
 pytestmark = on_sqlite  # no database has a part in it
@@ -46,3 +51,20 @@ def test_a_big_body_is_read_off_the_event_loop(
 
 async def _this_thread() -> Any:
     return current_thread()
+
+
+@pytest.mark.parametrize(("path", "place"), [("observations", observation_routes), ("batches/1/sheet", batch_routes)])
+def test_spreadsheets_are_written_on_threads_for_long_work(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, path: str, place: ModuleType
+) -> None:
+    """On threads for short requests, forty readers of a large study would have kept every report waiting."""
+    lab.begin().work(1, max_size=2)
+    written_by = []
+
+    def noted(*table: Any) -> None:
+        written_by.append(current_thread().name)
+        write_xlsx(*table)
+
+    monkeypatch.setattr(place, "write_xlsx", noted)
+    assert lab.client.get(f"{lab.path}/{path}", params={"format": "xlsx"}).status_code == 200
+    assert [name.partition("_")[0] for name in written_by] == ["long"]

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import parse_qs, urlsplit
@@ -17,6 +18,7 @@ from pydantic import SecretStr
 from app.api.sessions import COOKIE
 from app.main import create_app
 from app.settings import Settings
+from app.sso.provider import MOST_AT_ONCE
 from tests.api.conftest import problem
 
 ROLES = ("lab-admins=admin", "chemists=scientist", "benches=technician")
@@ -182,3 +184,13 @@ def test_without_a_provider_nobody_signs_on_elsewhere(settings: Settings) -> Non
 def test_settings_that_cannot_work_are_refused(given: dict[str, str], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Settings(**given)  # type: ignore[arg-type]
+
+
+def test_few_wait_for_the_provider_at_the_same_time(anonymous: TestClient, provider: str) -> None:
+    """Anyone could keep every thread waiting for a provider that is silent, and with them everybody's reports."""
+    with ExitStack() as waiting:
+        for _ in range(MOST_AT_ONCE):
+            waiting.enter_context(anonymous.app.state.sso_provider.turn())  # type: ignore[attr-defined]
+        problem(anonymous.get("/session/sso", follow_redirects=False), 503, "overloaded")
+    person(provider, "late", "benches")
+    assert sign_on(anonymous, "late").status_code == 303

@@ -1,7 +1,8 @@
 """/v1/studies/{study}/batches and /suggestions"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -25,6 +26,7 @@ from app.api.schemas.batches import (
 )
 from app.api.schemas.shape import Name, Reason
 from app.domain.batches import BatchState, SuggestionId, SuggestionState
+from app.domain.candidates import CellValue
 from app.domain.errors import SuggestionNotFound
 from app.services.intake.csv_writing import csv_text
 from app.services.intake.plates import SheetLayout
@@ -126,28 +128,42 @@ async def sheet_layout(
         }
     },
 )
-def read_sheet(
+async def read_sheet(  # noqa: PLR0913, PLR0917  (query parameters)
     study: Name,
     number: BatchNumber,
     tx: CanRead,
     resources: ResourcesDep,
+    run_long: RunLong,
     layout: Annotated[SheetLayout, Depends(sheet_layout)],
     decimal: Literal["point", "comma"] = "point",
     bom: Annotated[bool, Query(description="Begin with a byte order mark, for some spreadsheet programs.")] = False,
     format: Literal["csv", "xlsx"] = "csv",  # noqa: A002
 ) -> Response:
     """One row per measurement, with an empty cell for each value. Send the same file back as a report."""
-    found = tx.read(batches.read_sheet, resources, study, number)
-    header, rows = layout.of(*sheet_of(*found, abandoned=layout.rows is None))
-    if format == "xlsx":
-        return download(lambda path: write_xlsx(path, header, rows), XLSX, f"{study}-batch-{number}.xlsx")
+    run = run_long if format == "xlsx" else run_short
 
-    def pieces() -> Iterator[str]:
-        yield "\ufeff" if bom else ""
-        yield from csv_text(header, rows, comma=decimal == "comma")
+    def sheet() -> Response:
+        found = tx.read(batches.read_sheet, resources, study, number)
+        header, rows = layout.of(*sheet_of(*found, abandoned=layout.rows is None))
+        return _sheet(f"{study}-batch-{number}", header, rows, format, comma=decimal == "comma", bom=bom)
 
-    name = f'attachment; filename="{study}-batch-{number}.csv"'
-    return StreamingResponse(pieces(), media_type="text/csv; charset=utf-8", headers={"content-disposition": name})
+    return await run(sheet)
+
+
+def _sheet(
+    name: str,
+    header: list[str],
+    rows: Iterator[Sequence[CellValue]],
+    format_: Literal["csv", "xlsx"],
+    *,
+    comma: bool,
+    bom: bool,
+) -> Response:
+    if format_ == "xlsx":
+        return download(lambda path: write_xlsx(path, header, rows), XLSX, f"{name}.xlsx")
+    pieces = chain(["\ufeff" if bom else ""], csv_text(header, rows, comma=comma))
+    headers = {"content-disposition": f'attachment; filename="{name}.csv"'}
+    return StreamingResponse(pieces, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 @router.post(

@@ -9,12 +9,13 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.responses import Response, StreamingResponse
 
-from app.api.bodies import Spooled, StrictRoute, sheet_file, spool
+from app.api.bodies import Spooled, StrictRoute, sheet_file, spool, table_memory
 from app.api.dependencies import (
     CanRead,
     CanReport,
     IdempotencyKey,
     ResourcesDep,
+    RunLong,
     SeenVersion,
     allowed,
     write_transactions,
@@ -51,7 +52,6 @@ from app.services.intake.csv_writing import csv_text
 from app.services.intake.sheet_columns import SheetShape
 from app.services.intake.sheet_reading import read_rows, read_sheet
 from app.services.intake.xlsx import XLSX, write_xlsx, xlsx_rows
-from app.services.memory import PER_TABLE_BYTE
 from app.services.resources import Resources
 from app.services.transactions import Answer, ReadTransactions, WriteTransactions
 from app.services.use_cases import access, observations, studies
@@ -71,6 +71,8 @@ Reporter = Annotated[Actor, Depends(allowed(Scope.REPORT, from_memory=True))]
 OutsideLimits = Annotated[
     Literal["refuse", "accept"], Query(description="Whether values outside the limits of their quantity are stored.")
 ]
+ReadPage = Callable[[int], list[ObservationOut]]
+TableFormat = Literal["json", "csv", "xlsx"]
 MOST_IN_GROUP = 100  # reports of one request
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
@@ -83,7 +85,7 @@ async def read_reports(
     if body.json is not None:
         return json_reports(body.json)
     state = request.app.state
-    with state.resources.memory.reserve(PER_TABLE_BYTE * sum(path.stat().st_size for path in body.files.values())):
+    with state.resources.memory.reserve(sum(table_memory(path) for path in body.files.values())):
         work = partial(_reports, request.path_params["study"], body, tx, _renamed(renamed))
         return await LongRunner(request, state.long_work)(work)
 
@@ -228,28 +230,23 @@ def retract_upload(study: Name, retraction: UploadRetractionIn, tx: CanReport) -
     responses=_NOT_FOUND
     | {200: {"content": {"text/csv": {"schema": {"type": "string"}}, XLSX: BINARY}, "description": "Observations"}},
 )
-def list_observations(
+async def list_observations(  # noqa: PLR0913, PLR0917  (query parameters)
     study: Name,
     tx: CanRead,
     resources: ResourcesDep,
+    run_long: RunLong,
     versions: Literal["current", "all"] = "current",
     candidate: Annotated[str | None, Query(max_length=200)] = None,
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
-    format: Literal["json", "csv", "xlsx"] = "json",  # noqa: A002
+    format: TableFormat = "json",  # noqa: A002
 ) -> Response:
     def page(start: int) -> list[ObservationOut]:
         found = tx.read(observations.list_observations, resources, study, start, limit, versions == "all", candidate)
         return [observation_out(keyed) for keyed in found]
 
-    shown = page(after)  # a refusal must come before the first byte
-    if format != "json":
-        tx.record(record_table_export, study, "results", format)
-        quantities = [quantity.name for quantity in tx.read(studies.find, study).configuration.quantities]
-        return _table(format, f"{study}-results", result_columns(quantities), _rows(shown, page, quantities))
-    numbers = {shown_version.observation for shown_version in shown}
-    following = shown[-1].observation if len(numbers) == limit else None
-    return respond(answer(_with_actors(tx, shown, following)))
+    run = run_long if format == "xlsx" else run_short
+    return await run(partial(_listed, tx, study, page, after, limit, format))
 
 
 @router.get("/{number}", summary="Every version of an observation, oldest first", responses=_NOT_FOUND)
@@ -303,6 +300,17 @@ def retract(
     return respond(tx.write_once(observations.retract, resources, study, number, version, reason, answer=_revised))
 
 
+def _listed(tx: ReadTransactions, study: str, page: ReadPage, after: int, limit: int, format_: TableFormat) -> Response:
+    shown = page(after)  # a refusal must come before the first byte
+    if format_ != "json":
+        tx.record(record_table_export, study, "results", format_)
+        quantities = [quantity.name for quantity in tx.read(studies.find, study).configuration.quantities]
+        return _table(format_, f"{study}-results", result_columns(quantities), _rows(shown, page, quantities))
+    numbers = {shown_version.observation for shown_version in shown}
+    following = shown[-1].observation if len(numbers) == limit else None
+    return respond(answer(_with_actors(tx, shown, following)))
+
+
 def _with_actors(tx: ReadTransactions, shown: list[ObservationOut], following: int | None) -> ObservationPage:
     actors = tx.read(access.names_of_actors, [(version.actor, version.origin) for version in shown])
     return ObservationPage(observations=tuple(shown), next=following, actors=actors)
@@ -314,9 +322,7 @@ def _table(format_: Literal["csv", "xlsx"], name: str, header: list[str], rows: 
     return StreamingResponse(csv_text(header, rows), media_type="text/csv; charset=utf-8")
 
 
-def _rows(
-    shown: list[ObservationOut], page: Callable[[int], list[ObservationOut]], quantities: list[str]
-) -> Iterator[list[Any]]:
+def _rows(shown: list[ObservationOut], page: ReadPage, quantities: list[str]) -> Iterator[list[Any]]:
     """Cells of this page and of all that follow."""
     while shown:
         yield from (result_cells(version, quantities) for version in shown)

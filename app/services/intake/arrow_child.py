@@ -4,7 +4,6 @@ It runs as `python -m app.services.intake.arrow_child` and needs polars; `arrow_
 """
 
 import json
-import resource
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -26,6 +25,7 @@ from app.services.intake.cell_types import (
     RawColumn,
     encode_texts,
 )
+from app.services.intake.children import limit
 from app.services.intake.columns import Declared, check_names
 from app.services.intake.findings import Findings, refuse
 from app.services.intake.limits import IntakeLimits, check_size
@@ -34,9 +34,7 @@ from app.services.intake.limits import IntakeLimits, check_size
 def main() -> None:
     """Read the request from the standard input and leave the answer in its folder."""
     request = _parse_request(sys.stdin.read())
-    if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_DATA, (request.limits.arrow_memory, request.limits.arrow_memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit(request.limits.arrow_memory, 2 * request.limits.arrow_seconds)  # on two threads
     folder = Path(request.folder)
     try:
         _save_columns(_read_columns(request), folder)

@@ -9,8 +9,6 @@ folder: `answer.json` with the columns or the findings, and one .npy file per co
 """
 
 import json
-import subprocess
-import sys
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +19,7 @@ import numpy as np
 
 from app.domain.errors import Finding, InvalidCandidates, UnsupportedMediaType
 from app.services.intake.cell_types import NumberCells, RawColumn, TextCells
+from app.services.intake.children import ChildTooSlow, run_child
 from app.services.intake.columns import Declared
 from app.services.intake.findings import Findings, refuse
 from app.services.intake.limits import IntakeLimits
@@ -78,17 +77,14 @@ def _run_child(request: ReadRequest) -> None:
     """Run the child without our environment; if it fails, no answer is in the folder."""
     seconds = request.limits.arrow_seconds
     try:
-        subprocess.run(
-            [sys.executable, "-I", "-m", "app.services.intake.arrow_child"],
-            input=json.dumps(asdict(request)).encode(),
-            env={"POLARS_MAX_THREADS": "2"},
-            cwd=request.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=seconds,
-            check=False,
+        run_child(
+            "app.services.intake.arrow_child",
+            json.dumps(asdict(request)).encode(),
+            seconds,
+            {"POLARS_MAX_THREADS": "2"},
+            Path(request.folder),
         )
-    except subprocess.TimeoutExpired:
+    except ChildTooSlow:
         message = f"Reading the file took more than {seconds:g} seconds. Upload CSV or .npy instead."
         raise refuse(f"slow-{request.form}", message) from None
 

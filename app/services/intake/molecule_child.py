@@ -5,21 +5,21 @@ request and standard output the answer, both JSON.
 """
 
 import json
-import resource
 import sys
 from typing import Any
 
 from rdkit import Chem, RDLogger, rdBase
 from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 
+from app.services.intake.children import limit
+
 MEMORY = 2 << 30  # bytes that the process may allocate
+SECONDS = 120.0
 
 
 def main() -> None:
     """Read every SMILES of the request."""
-    if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit(MEMORY, SECONDS)
     RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
     request = json.load(sys.stdin)
     generator = GetMorganGenerator(radius=request["radius"], fpSize=request["counts"], includeChirality=True)

@@ -6,8 +6,6 @@ molecules and pictures needs it: the counts are stored with the candidates.
 """
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -17,6 +15,7 @@ import numpy as np
 from app.arrays import Array, CodeArray
 from app.domain.candidates import Column, Fingerprint
 from app.domain.errors import Finding, Invalid, InvalidCandidates
+from app.services.intake.children import ChildTooSlow, run_child
 from app.services.intake.findings import Findings, refuse
 from app.services.intake.table import CandidateTable
 
@@ -191,19 +190,11 @@ def _run_child(levels: Sequence[str]) -> tuple[str, list[ReadMolecule]]:
     """The version of RDKit, and what it says of each SMILES."""
     request = {"smiles": list(levels), "radius": RADIUS, "counts": COUNTS}
     try:
-        child = subprocess.run(
-            [sys.executable, "-I", "-m", "app.services.intake.molecule_child"],
-            input=json.dumps(request).encode(),
-            env={},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=CHILD_SECONDS,
-            check=True,
-        )
-        answer = json.loads(child.stdout)
-    except subprocess.TimeoutExpired:
+        written = run_child("app.services.intake.molecule_child", json.dumps(request).encode(), CHILD_SECONDS)
+        answer = json.loads(written or b"")
+    except ChildTooSlow:
         raise _unread(f"Reading the molecules took more than {CHILD_SECONDS:g} seconds.") from None
-    except (subprocess.CalledProcessError, ValueError):
+    except ValueError:
         raise _unread("RDKit could not read the molecules of this list.") from None
     return answer["rdkit"], [ReadMolecule(**molecule) for molecule in answer["molecules"]]
 

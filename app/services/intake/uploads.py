@@ -18,11 +18,11 @@ from app.services.intake.limits import IntakeLimits
 from app.services.intake.npy_reading import read_npy
 from app.services.intake.space.reading import read_space
 from app.services.intake.table import CandidateTable, fit_to_columns
-from app.services.intake.xlsx import XLSX, xlsx_as_csv
-from app.services.memory import PER_MAPPED_BYTE, PER_SPREADSHEET_BYTE, PER_TABLE_BYTE
+from app.services.intake.xlsx import XLSX, xlsx_as_csv, xlsx_memory
+from app.services.memory import PER_COMPRESSED_BYTE, PER_MAPPED_BYTE, PER_TABLE_BYTE
 
 SPACE_MEMORY = 384 * 2**20  # whatever a space describes: how many points it has is known only once they are made
-_COMPRESSED = (XLSX, "application/vnd.apache.parquet")
+_PARQUET = "application/vnd.apache.parquet"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,9 @@ class Upload:
             return max(PER_TABLE_BYTE * size, SPACE_MEMORY if b'"parameters"' in self.path.read_bytes() else 0)
         if self.media_type == "application/x-npy":
             return PER_MAPPED_BYTE * self.path.stat().st_size + PER_TABLE_BYTE * (size - self.path.stat().st_size)
-        return size * (PER_SPREADSHEET_BYTE if self.media_type in _COMPRESSED else PER_TABLE_BYTE)
+        if self.media_type == XLSX:
+            return xlsx_memory(self.path)
+        return size * (PER_COMPRESSED_BYTE if self.media_type == _PARQUET else PER_TABLE_BYTE)
 
 
 def read_table(upload: Upload, limits: IntakeLimits, known: Sequence[Column] = ()) -> CandidateTable:
@@ -106,6 +108,6 @@ READERS: Mapping[str, Callable[[Upload, Declared, IntakeLimits], CandidateTable]
     XLSX: _xlsx,
     "application/json": _json,
     "application/x-npy": _npy,
-    "application/vnd.apache.parquet": _parquet,
+    _PARQUET: _parquet,
     "application/vnd.apache.arrow.file": _arrow,
 }

@@ -16,6 +16,7 @@ from app.domain.codec import canonical
 from app.domain.events import CandidatesUploaded, StudyCreated
 from app.domain.ledger import GENESIS, encode, seal
 from app.domain.studies import Configuration
+from tests.reliability.attacks import spreadsheets
 from tests.reliability.attacks.watching import CSV
 
 JSON = {"Content-Type": "application/json"}
@@ -63,6 +64,11 @@ def members_without_end(client: httpx.Client) -> httpx.Response:
 @cache
 def _members() -> bytes:
     return json.dumps({f"m{number}": 0 for number in range(400_000)}).encode()
+
+
+def spreadsheet_of_styles(client: httpx.Client) -> httpx.Response:
+    """A small .xlsx file that unpacks to ninety megabytes of elements."""
+    return _report(client, spreadsheets.large_styles(), spreadsheets.HEADERS)
 
 
 def manifest_of_gigabytes(client: httpx.Client) -> httpx.Response:
@@ -163,6 +169,7 @@ LIMITS: Mapping[Attack, tuple[int, Scope]] = {
     space_within_the_limits: (1024, Scope.MANAGE),
     page_of_10000_wide_candidates: (1024, Scope.READ),
     ask_with_10000_levels: (1024, Scope.ASK),
+    spreadsheet_of_styles: (1024, Scope.REPORT),
 }
 AT_ONCE = 8
 MOST_TOGETHER = 1536  # MiB, when several are sent at the same time

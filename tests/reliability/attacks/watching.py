@@ -19,7 +19,6 @@ MOST_SECONDS = 10.0  # for one honest report, on any machine
 LIST = "key,t\n" + "".join(f"K{number},{number}\n" for number in range(200))
 CSV = {"Content-Type": "text/csv"}
 ROLES = (Role.ADMIN, Role.SCIENTIST, Role.TECHNICIAN, Role.CLIENT, Role.DASHBOARD)
-ASKS = 'nextbatch_queue_length{queue="asks"}'
 STUDIES = ["honest", "wide", "levels", "slow"]  # all attackers are granted them
 
 
@@ -54,11 +53,12 @@ class Target:
     def honest(self, seconds: float = MOST_SECONDS) -> httpx.Client:
         return self._client(self.honest_key, seconds)
 
-    def asks_in_progress(self) -> int:
-        """The asks that the server computes or keeps waiting."""
+    def in_progress(self, queue: str) -> int:
+        """The `asks`, or the `long` work, that the server does or keeps waiting."""
         with self.admin() as client:
             lines = client.get(f"{self.address}/metrics").raise_for_status().text.splitlines()
-        return int(float(next(line for line in lines if line.startswith(ASKS)).split()[-1]))
+        metric = f'nextbatch_queue_length{{queue="{queue}"}}'
+        return int(float(next(line for line in lines if line.startswith(metric)).split()[-1]))
 
     def _client(self, key: str, seconds: float) -> httpx.Client:
         headers = {"Authorization": f"Bearer {key}"}

@@ -9,6 +9,7 @@ import httpx
 
 from app.domain.access import Scope
 from app.domain.errors import Overloaded
+from tests.reliability.attacks import spreadsheets
 from tests.reliability.attacks.watching import CSV, MOST_SECONDS, Target
 
 WORK_SECONDS = 15  # the deadline of long work on the attacked server: longer than others wait for a thread
@@ -54,6 +55,27 @@ def longest_filters(server: Target) -> list[str]:
         return found + [f"a filter was refused: {answer}" for answer in refused]
 
 
+def spreadsheets_without_end(server: Target) -> list[str]:
+    """Sheets of kilobytes that declare billions of cells, from two keys that leave at once: nothing goes on."""
+    clients = [server.client(LEFT_AFTER), server.admin()]
+
+    def send(number: int) -> None:
+        with suppress(httpx.HTTPError, RuntimeError):
+            path, sheet = "/studies/honest/observations", spreadsheets.distant_formula()
+            sent = {"params": {"dry_run": True}, "content": sheet, "headers": spreadsheets.HEADERS}
+            clients[number % 2].post(path, timeout=LEFT_AFTER, **sent)
+
+    with ThreadPoolExecutor(CROWD) as pool:
+        list(pool.map(send, range(CROWD)))
+    for client in clients:
+        client.close()
+    end = perf_counter() + WORK_SECONDS + SLACK_SECONDS
+    while server.in_progress("long") and perf_counter() < end:
+        sleep(0.1)
+    going_on = server.in_progress("long")
+    return _long_read(server) + ([f"{going_on} sheets are read for nobody"] if going_on else [])
+
+
 def work_beyond_its_deadline(server: Target) -> list[str]:
     """Work that takes a minute is given up after its seconds."""
     started = perf_counter()
@@ -81,7 +103,7 @@ def clients_that_leave(server: Target) -> list[str]:
 def _measure_until_given_up(server: Target) -> None:
     """How long the server goes on after a client has left; told, not judged, since it depends on the machine."""
     left = perf_counter()
-    while server.asks_in_progress() and perf_counter() < left + SLACK_SECONDS:
+    while server.in_progress("asks") and perf_counter() < left + SLACK_SECONDS:
         sleep(0.01)
     took = perf_counter() - left
     server.slowest[GIVEN_UP] = max(took, server.slowest.get(GIVEN_UP, 0.0))
@@ -118,4 +140,5 @@ ATTACKS: Mapping[Callable[[Target], list[str]], Scope] = {
     clients_that_leave: Scope.ASK,
     work_beyond_its_deadline: Scope.MANAGE,
     longest_filters: Scope.READ,
+    spreadsheets_without_end: Scope.REPORT,
 }

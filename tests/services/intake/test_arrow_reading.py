@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from app.domain.errors import InvalidCandidates
-from app.services.intake import arrow_reading
+from app.services.intake import arrow_reading, children
 from app.services.intake.arrow_reading import ArrowNotInstalled, read_arrow, read_parquet
 from app.services.intake.columns import Declared
 from app.services.intake.limits import IntakeLimits
@@ -95,7 +95,7 @@ def test_a_file_over_which_the_reader_dies_is_refused_and_the_server_lives(tmp_p
     FRAME.write_parquet(path)
     dying.write_text("#!/bin/sh\nkill -ABRT $$\n")
     dying.chmod(0o700)
-    monkeypatch.setattr(arrow_reading.sys, "executable", str(dying))
+    monkeypatch.setattr(children.sys, "executable", str(dying))
     with pytest.raises(InvalidCandidates) as refused:
         read_parquet(path, DECLARED)
     assert [finding.code for finding in refused.value.findings] == ["broken-parquet"]
