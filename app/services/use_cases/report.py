@@ -141,8 +141,8 @@ def _events(
     """The events, each with its reason. Those of the upload come first, because it is read from its first event on."""
     if isinstance(matches, PlainMatches):
         for start in range(0, len(matches), OBSERVATIONS_PER_EVENT):
-            part = matches.observations.part(start, OBSERVATIONS_PER_EVENT)
-            yield ObservationsReported(part, upload, options.digest), None  # type: ignore[arg-type]  (reads as the tuple)
+            part = matches.observations.part(start, OBSERVATIONS_PER_EVENT)  # it is read as the tuple is
+            yield ObservationsReported(part, upload, options.digest), None  # type: ignore[arg-type]
         return
     recorded = [match for match in matches if match.status == "recorded"]
     for observations in _in_parts(match for match in recorded if match.version == 1):
