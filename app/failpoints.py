@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 NAMES = frozenset(
     {
-        *("claimed", "locked", "appended", "projected", "grouped", "computed"),
+        *("claimed", "locked", "appended", "projected", "grouped", "sent", "computed"),
         *("before-commit", "committed", "chunks-stored", "delivery-claimed", "delivery-sent"),
     }
 )

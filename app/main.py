@@ -100,6 +100,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,  # a redirect would not be a problem document
         separate_input_output_schemas=False,  # one name for a shape, in requests and in answers
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # ours are `metrics` and `logs`
     )
     threadpool_limits(1)  # for what little this process computes beside its workers
     app.state.resources = open_resources(settings)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -61,15 +61,17 @@ def _head(method: str, path: str, server: Server, headers: str) -> bytes:
 
 def _figures(server: Server, request: Request, clients: int, seconds: float, expected: bytes) -> Figures:
     asyncio.run(_send_all(server, request, clients, WARM_UP_SECONDS, expected))
-    before, begun = processor_seconds(server.process.pid), perf_counter()
+    before, own, begun = processor_seconds(server.process.pid), process_time(), perf_counter()
     sent = asyncio.run(_send_all(server, request, clients, seconds, expected))
     took, used = perf_counter() - begun, processor_seconds(server.process.pid) - before
+    clients_used = process_time() - own
     times = 1000 * np.array(sent.times)
     return {
         "a second": len(times) / took,
         "p50 ms": float(np.quantile(times, 0.5)),
         "p99 ms": float(np.quantile(times, 0.99)),
         "processor ms each": 1000 * used / len(times),
+        "processor ms of the client each": 1000 * clients_used / len(times),
         "failed": float(sent.failed),
     }
 

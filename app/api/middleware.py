@@ -12,6 +12,7 @@ from uuid import uuid4
 import anyio
 import structlog
 from anyio import BrokenResourceError
+from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -51,6 +52,7 @@ class RequestLog:
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
         self.metrics = metrics
+        self._counted: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}  # as many as the metrics have
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -90,8 +92,12 @@ class RequestLog:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "unmatched")
         method = scope["method"] if scope["method"] in METHODS else "other"  # clients can invent others
-        self.metrics.requests.labels(method, route, status).inc()
-        self.metrics.seconds.labels(route).observe(seconds)
+        counted = self._counted.get((method, route, status))
+        if counted is None:  # `labels` takes a lock and makes texts of its arguments
+            counted = self.metrics.requests.labels(method, route, status), self.metrics.seconds.labels(route)
+            self._counted[method, route, status] = counted
+        counted[0].inc()
+        counted[1].observe(seconds)
         if (method, route) == ASK:
             self.metrics.ask_seconds.labels(status).observe(seconds)
         structlog.get_logger().info(

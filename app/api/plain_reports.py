@@ -7,7 +7,7 @@ it with the same functions, so they differ in time alone; docs/decisions/0064-sh
 
 import asyncio
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from time import monotonic
 
@@ -99,7 +99,8 @@ async def _report(request: Request, plain: PlainReport, body: bytes) -> Answer:
     digest = sha256(body).hexdigest()
     path, query = request.scope["path"], request.scope["query_string"].decode()
     tx = transactions(resources, actor, plain.token, ("POST", path, query, digest), plain.study)
-    options = replace(plain.options, digest=digest)
+    asked = plain.options
+    options = ReportOptions(digest, asked.all_new, asked.refuse_implausible, asked.outside_limits)
     return await store_reports(tx, resources, plain.study, json_reports(body), options)
 
 

@@ -79,7 +79,7 @@ def first_configuration(entries: Sequence[LedgerEntry]) -> Configuration:
 
 
 def seal(study: str, fields: Mapping[str, Any]) -> str:
-    """SHA-256 of an entry: the study's name, and every field but the hash itself."""
+    """SHA-256 of an entry: the study's name, and every field but the hash itself, as canonical JSON."""
     sealed = {name: value for name, value in fields.items() if name != "hash"}
     return sha256(canonical({"study": study, **sealed}).encode()).hexdigest()
 

@@ -1,9 +1,9 @@
 """Observations: what was measured. They are corrected or retracted, never overwritten."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from app.domain.batches import SuggestionId
 
@@ -95,3 +95,41 @@ class Report:
     ref: str | None = None  # the lab's own number of the measurement
     row: int | None = None  # of the sheet it came in
     pointer: str | None = None  # to its place in the list of a JSON document
+
+
+@dataclass(frozen=True)
+class PlainReports(Sequence[Report]):
+    """Reports of a key and a value each, as columns: a call may bring a hundred thousand. Each is made when needed."""
+
+    keys: Sequence[str]
+    values: Sequence[float]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, place: Any) -> Any:
+        outcome = {SOLE: Measured(self.values[place])}
+        return Report(candidate=self.keys[place], outcomes=(outcome,), pointer=f"/observations/{place}")
+
+
+@dataclass(frozen=True)
+class PlainObservations(Sequence[ReportedObservation]):
+    """What becomes of such reports: observations of one quantity, numbered from `first` on, that nobody asked for."""
+
+    first: int
+    quantity: str
+    candidates: Sequence[int]
+    values: Sequence[float]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __getitem__(self, place: Any) -> Any:
+        outcome = {self.quantity: Measured(self.values[place])}
+        return ReportedObservation(self.first + range(len(self))[place], self.candidates[place], outcome)
+
+    def part(self, start: int, size: int) -> "PlainObservations":
+        stop = start + size
+        return PlainObservations(
+            self.first + start, self.quantity, self.candidates[start:stop], self.values[start:stop]
+        )

@@ -3,17 +3,23 @@
 The texts are those that `canonical(to_plain(…))` gives, byte for byte.
 """
 
+from collections.abc import Sequence
 from json.encoder import encode_basestring
 from math import isfinite
 
 from app.domain.codec import canonical, to_plain
 from app.domain.events import ObservationsReported
-from app.domain.observations import Measured, Outcome, ReportedObservation
+from app.domain.observations import Measured, Outcome, PlainObservations, ReportedObservation
 
 
 def reported_text(event: ObservationsReported) -> str:
     """The payload of an event."""
-    members = [f'"observations":[{",".join(map(observation_text, event.observations))}]']
+    observations: Sequence[ReportedObservation] = event.observations
+    if isinstance(observations, PlainObservations):
+        texts = _plain_texts(observations)
+    else:
+        texts = [observation_text(reported) for reported in observations]
+    members = [f'"observations":[{",".join(texts)}]']
     if event.digest is not None:
         members.insert(0, f'"digest":{encode_basestring(event.digest)}')
     if event.upload is not None:
@@ -22,12 +28,14 @@ def reported_text(event: ObservationsReported) -> str:
 
 
 def observation_text(reported: ReportedObservation) -> str:
-    """One reported result; only one that nobody asked for, without anything beside its values, takes the short way."""
-    beside = reported.suggestion, reported.ref, reported.measured_at, reported.measured_by, reported.note
-    if beside != _NOTHING_BESIDE or reported.replicate is not None:
+    """One reported result; one that answers a suggestion goes the long way."""
+    if reported.suggestion is not None or reported.replicate is not None:
         return canonical(to_plain(reported))
+    beside = (("measured_at", reported.measured_at), ("measured_by", reported.measured_by), ("note", reported.note))
+    before = "".join(f'"{name}":{encode_basestring(text)},' for name, text in beside if text is not None)
+    ref = "" if reported.ref is None else f'"ref":{encode_basestring(reported.ref)},'
     values = outcome_text(reported.values)
-    return f'{{"candidate":{reported.candidate},"observation":{reported.observation},"values":{values}}}'
+    return f'{{"candidate":{reported.candidate},{before}"observation":{reported.observation},{ref}"values":{values}}}'
 
 
 def outcome_text(values: Outcome) -> str:
@@ -40,7 +48,19 @@ def outcome_text(values: Outcome) -> str:
     return canonical(to_plain(values))
 
 
-_NOTHING_BESIDE = (None,) * 5
+def outcome_texts(observations: PlainObservations) -> list[str]:
+    """The same of many, whose values are finite."""
+    name = encode_basestring(observations.quantity)
+    return [f'{{{name}:{{"value":{value!r}}}}}' for value in observations.values]
+
+
+def _plain_texts(observations: PlainObservations) -> list[str]:
+    name, first = encode_basestring(observations.quantity), observations.first
+    pairs = enumerate(zip(observations.candidates, observations.values, strict=True), start=first)
+    return [
+        f'{{"candidate":{candidate},"observation":{number},"values":{{{name}:{{"value":{value!r}}}}}}}'
+        for number, (candidate, value) in pairs
+    ]
 
 
 def _measured_text(measured: Measured) -> str | None:

@@ -1,6 +1,7 @@
 """What use cases and workflows work with: built once by `main` and passed down."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from app.compute.channel import WorkerSettings
 from app.compute.ledger_states import LedgerStates
@@ -11,6 +12,7 @@ from app.compute.simulations import Simulations
 from app.compute.supervision import SupervisedWorker
 from app.compute.workers import WorkerCompute
 from app.services.drawing import StructureDrawer
+from app.services.foresight import foresee
 from app.services.group_commit import GroupCommit
 from app.services.memory import MemoryBudget
 from app.services.recent_results import RecentResults
@@ -77,10 +79,15 @@ def open_resources(settings: Settings) -> Resources:
         memory=MemoryBudget(settings.work_bytes),
         signer=open_signer(settings.signing_key_file),
         snapshots=Jobs(1, settings.engine_queue),
-        commits=GroupCommit(database, max(1, settings.database_connections // 4), settings.max_waiting),
+        commits=_group_commit(settings, database, arrays),
         backtests=Jobs(1, MOST_WAITING_BACKTESTS),
         simulations=Simulations(BACKTEST_SECONDS),
     )
+
+
+def _group_commit(settings: Settings, database: Database, arrays: ArrayCache) -> GroupCommit:
+    threads = max(1, settings.database_connections // 4)
+    return GroupCommit(database, threads, settings.max_waiting, partial(foresee, arrays))
 
 
 def _compute(settings: Settings, database: Database, models: Models) -> Compute:

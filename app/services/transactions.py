@@ -4,7 +4,7 @@ A write is committed before its answer is sent. With an Idempotency-Key the answ
 that the same request again gets the same bytes, whatever crashed in between.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar, TypeVarTuple
@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from app.domain.access import Actor, Scope
 from app.domain.errors import Refusal, StudyNotFound
 from app.failpoints import reach
+from app.services.foresight import Need
 from app.services.group_commit import GroupCommit
 from app.services.use_cases.access import must_be_alive
 from app.storage import answers, studies
@@ -100,9 +101,15 @@ class WriteTransactions(ReadTransactions):
         use_case: Callable[[Connection, Actor, *Ts], T],
         *args: *Ts,
         answer: Callable[[T], Answer],
+        candidates: Collection[str],
     ) -> Answer:
-        """As `write_once`, in one transaction with the writes that wait at the same time."""
-        return await commits.write(self.study or "", lambda c: self._once(c, use_case, *args, answer=answer))
+        """As `write_once`, in one transaction with the writes that wait at the same time.
+
+        What is known of the `candidates` with these keys is read for all of them at once.
+        """
+        token = None if self.token is None else (self.actor.key.id, self.token)
+        need = Need(self.study or "", candidates, token)
+        return await commits.write(need, lambda c: self._once(c, use_case, *args, answer=answer))
 
     def _once(
         self,
@@ -121,7 +128,7 @@ class WriteTransactions(ReadTransactions):
             return stored_answer
         reach("claimed")
         new_answer = answer(use_case(connection, self.actor, *args))
-        answers.store(connection, owner, self.token, new_answer)
+        answers.store(connection, owner, self.token, self.fingerprint, new_answer)
         return new_answer
 
     def dry_run(

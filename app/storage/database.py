@@ -1,6 +1,6 @@
 """The database: short transactions to read and to write, and its failures as refusals of the domain."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,9 @@ from app.domain.heads import Head
 from app.failpoints import reach
 from app.storage import dialects
 from app.storage.database_file import DatabaseFile
-from app.storage.prepared import first_row, run_text
+from app.storage.prepared import WAITING, first_row, send_waiting
 from app.storage.remembered_heads import RememberedHeads
+from app.storage.waiting_rows import WaitingRows, waiting_rows
 from app.storage.writer_turns import WriterTurns
 
 SCHEMA_SECONDS = 1.0
@@ -25,6 +26,7 @@ SCHEMA_SECONDS = 1.0
 _NEW_HEADS = "new heads"
 _ADMITTED = "admitted keys"
 _LOCKED = "locked studies"
+_FORESEEN = "foreseen"
 
 
 def note_head(connection: Connection, study_id: int, head: Head) -> None:
@@ -44,9 +46,17 @@ def locked_studies(connection: Connection) -> dict[str, Any]:
     return locked
 
 
-def remember_locked_studies(connection: Connection) -> None:
-    """From here to the end of the transaction, a study is locked and read once. It changes by events alone."""
-    connection.info[_LOCKED] = {}
+def begin_group(connection: Connection, *, together: bool) -> None:
+    """From here to the end of the transaction, a study is locked and read once (it changes by events alone), and rows
+    wait: for those of the other writes if they are to be sent `together`, else to the end of their own write.
+    """
+    connection.info.update({_LOCKED: {}, _FORESEEN: {}, WAITING: WaitingRows(together=together)})
+
+
+def foreseen(connection: Connection) -> dict[Hashable, Any]:
+    """What was read at the beginning of a group of writes for all of them; only while that group runs."""
+    read: dict[Hashable, Any] = connection.info.get(_FORESEEN, {})
+    return read
 
 
 @dataclass(frozen=True)
@@ -58,23 +68,24 @@ class Attempt:
 
 
 def attempt(connection: Connection, part: Callable[[Connection], Any]) -> Attempt:
-    """Do a part of a transaction; if it fails, it is undone alone, unless the whole transaction is lost."""
-    heads, locked = dict(connection.info.get(_NEW_HEADS, {})), dict(locked_studies(connection))
-    run_text(connection, "SAVEPOINT part")
+    """Do a part of a group's transaction; if it fails, it is undone alone, unless the whole transaction is lost."""
+    notes = {name: dict(connection.info.get(name, {})) for name in (_NEW_HEADS, _LOCKED, _FORESEEN)}
+    waiting = waiting_rows(connection)
     try:
         with _translated():
+            waiting.begin(connection)
             value = part(connection)
+            waiting.keep(connection)
     except Exception as error:
+        if waiting.has_failed or connection.invalidated:
+            raise
         try:
-            run_text(connection, "ROLLBACK TO SAVEPOINT part")
+            waiting.undo(connection)
         except SQLAlchemyError:  # some failures end a transaction, or the connection
             raise error from None
-        connection.info.update({_NEW_HEADS: heads, _LOCKED: locked})
-        made = Attempt(error=error)
-    else:
-        made = Attempt(value)
-    run_text(connection, "RELEASE SAVEPOINT part")
-    return made
+        connection.info.update(notes)
+        return Attempt(error=error)
+    return Attempt(value)
 
 
 class ExpectedSchema:
@@ -121,6 +132,7 @@ class Database:
             connection.info.update({_NEW_HEADS: {}, _ADMITTED: set()})
             try:
                 yield connection
+                send_waiting(connection)
                 heads = connection.info[_NEW_HEADS]
             except BaseException:
                 _roll_back(connection)
@@ -210,7 +222,7 @@ def open_database(
 def _forget(connection: Connection) -> None:
     """What was noted of a transaction must not reach the next one of this connection, which may only read."""
     if not connection.invalidated:  # its notes went with it
-        for note in (_NEW_HEADS, _ADMITTED, _LOCKED):
+        for note in (_NEW_HEADS, _ADMITTED, _LOCKED, _FORESEEN, WAITING):
             connection.info.pop(note, None)
 
 

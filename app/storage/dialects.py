@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, Engine, QueuePool, Table, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
 
-from app.storage.prepared import Prepared
+from app.storage.prepared import Prepared, send_waiting
 
 T = TypeVar("T")
 
@@ -73,6 +73,7 @@ def postgresql_engines(url: URL, connections: int) -> tuple[Engine, Engine]:
         pool_pre_ping=True,
         connect_args={"connect_timeout": 5, "options": "-c lock_timeout=15000 -c statement_timeout=60000"},
     )
+    _send_before_statements(engine)
     reader = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return reader, engine
 
@@ -132,8 +133,14 @@ def _sqlite_engine(url: URL, pool_size: int, begin: str) -> Engine:
         connect_args={"check_same_thread": False},
     )
     event.listen(engine, "connect", _prepare)
+    _send_before_statements(engine)
     event.listen(engine, "begin", lambda connection: _begin(connection, begin))
     return engine
+
+
+def _send_before_statements(engine: Engine) -> None:
+    """Statements of SQLAlchemy, like the prepared ones, see every row that waits."""
+    event.listen(engine, "before_cursor_execute", lambda connection, *_: send_waiting(connection))
 
 
 def _prepare(connection: Any, _record: Any) -> None:

@@ -14,7 +14,9 @@ from app.storage.tables import api_keys, grants, key_secrets, stream_tickets, st
 _GRANTED = api_keys.outerjoin(grants).outerjoin(studies)
 _EVERY = select(api_keys, studies.c.name.label("study")).select_from(_GRANTED).order_by(studies.c.name)
 _FIND = _EVERY.where(api_keys.c.id == bindparam("key"))
-_END = Prepared(select(api_keys.c.expires_at, api_keys.c.revoked_at).where(api_keys.c.id == bindparam("key")))
+_END = Prepared(
+    select(api_keys.c.expires_at, api_keys.c.revoked_at).where(api_keys.c.id == bindparam("key")), overtakes=True
+)
 
 
 def add(connection: Connection, key: Key, secret_hash: str) -> None:

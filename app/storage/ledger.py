@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, select, update
 
 from app.deadline import check_deadline
 from app.domain.access import Actor
@@ -16,10 +16,11 @@ from app.domain.studies import Study
 from app.failpoints import reach
 from app.storage import projections
 from app.storage.database import locked_studies, note_head
-from app.storage.prepared import Prepared
+from app.storage.prepared import Prepared, RowInsert
 from app.storage.tables import events, studies
+from app.storage.waiting_rows import insert_rows, update_later
 
-_ADD = Prepared(insert(events))
+_ADD = RowInsert(events)
 _MOVE_HEAD = Prepared(update(studies).where(studies.c.id == bindparam("study")), columns=("seq", "head"))
 _HASH = select(events.c.hash).where(events.c.study_id == bindparam("study"), events.c.seq == bindparam("seq"))
 _PART = (events.c.seq > bindparam("after")) & (events.c.seq <= bindparam("until"))
@@ -46,7 +47,7 @@ def append(connection: Connection, study: Study, actor: Actor, event: StudyEvent
 
 def add(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
     """Add an entry as it is, new or imported, and apply its event to the tables."""
-    _ADD.run(connection, {"study_id": study.id, **vars(entry)})
+    insert_rows(connection, _ADD, [(study.id, *vars(entry).values())])
     reach("appended")
     changed = move(connection, study, entry, event)
     note_head(connection, study.id, Head(study.ledger_name, entry.seq, entry.hash))
@@ -57,7 +58,7 @@ def add(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEv
 
 def move(connection: Connection, study: Study, entry: LedgerEntry, event: StudyEvent) -> Study:
     """Move the head to an entry of the ledger, and apply its event to the tables."""
-    _MOVE_HEAD.run(connection, {"study": study.id, "seq": entry.seq, "head": entry.hash})
+    update_later(connection, _MOVE_HEAD, study.id, {"study": study.id, "seq": entry.seq, "head": entry.hash})
     return projections.apply(connection, replace(study, seq=entry.seq, head=entry.hash), entry, event)
 
 

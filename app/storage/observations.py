@@ -1,23 +1,32 @@
 """Observations as rows: one per version; the newest version of each number is `current`."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, literal_column, select, update
+import orjson
+from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, select, update
 
 from app.domain.batches import SuggestionId
 from app.domain.codec import from_plain, read_json
 from app.domain.ledger import LedgerEntry
-from app.domain.observations import Measured, Observation, ObservationKind, Outcome, ReportedObservation
-from app.domain.report_text import outcome_text
+from app.domain.observations import (
+    Measured,
+    Observation,
+    ObservationKind,
+    Outcome,
+    PlainObservations,
+    ReportedObservation,
+)
+from app.domain.report_text import outcome_text, outcome_texts
 from app.domain.studies import Study
 from app.storage.dialects import in_parts
-from app.storage.prepared import Prepared
+from app.storage.prepared import Prepared, Row, RowInsert
 from app.storage.tables import observations, suggestions
+from app.storage.waiting_rows import insert_rows
 
-_ADD = Prepared(insert(observations))
+_ADD = RowInsert(observations)
 _OF_STUDY = observations.c.study_id == bindparam("study")
 _LAST_NUMBER = select(func.max(observations.c.number)).where(_OF_STUDY)
 _CURRENT = select(observations).where(_OF_STUDY, observations.c.current)
@@ -63,6 +72,15 @@ _RECORDED_OF = Prepared(
     ),
     listed="candidates",
 )
+_VALUES_OF = Prepared(
+    select(observations.c.candidate, observations.c["values"]).where(
+        _OF_STUDY,
+        observations.c.current,
+        observations.c.kind == ObservationKind.RECORDED,
+        observations.c.candidate.in_(bindparam("candidates", expanding=True)),
+    ),
+    listed="candidates",
+)
 _LATEST = Prepared(
     select(observations.c.number, observations.c["values"])
     .where(_OF_STUDY, observations.c.current)
@@ -70,43 +88,48 @@ _LATEST = Prepared(
     .limit(bindparam("limit"))
 )
 
+_NO_SUGGESTION = (None, None)
+
 
 def add(connection: Connection, study: Study, new: Sequence[Observation]) -> None:
-    _ADD.run_many(connection, [_row(study, observation) for observation in new])
+    insert_rows(connection, _ADD, [_row(study, observation) for observation in new])
 
 
 def add_reported(
     connection: Connection, study: Study, entry: LedgerEntry, reported: Sequence[ReportedObservation]
 ) -> None:
     """The first version of each; straight into rows, because a call may report a hundred thousand."""
-    shared = {
-        "study_id": study.id,
-        "version": 1,
-        "current": True,
-        "kind": ObservationKind.RECORDED,
-        "actor": entry.actor,
-        "recorded_at": entry.recorded_at,
-        "seq": entry.seq,
-        "reason": None,
-    }
-    _ADD.run_many(connection, [{**shared, **_own_columns(report)} for report in reported])
+    before, after = (1, True, ObservationKind.RECORDED.value), (entry.actor, None, entry.recorded_at, entry.seq)
+    if isinstance(reported, PlainObservations):
+        insert_rows(connection, _ADD, _plain_rows(study, reported, before, after))
+        return
+    rows = [
+        (
+            study.id,
+            report.observation,
+            *before,
+            report.candidate,
+            *(report.suggestion or _NO_SUGGESTION),
+            report.replicate,
+            outcome_text(report.values),
+            report.ref,
+            report.measured_at,
+            report.measured_by,
+            report.note,
+            *after,
+        )
+        for report in reported
+    ]
+    insert_rows(connection, _ADD, rows)
 
 
-def _own_columns(reported: ReportedObservation) -> dict[str, Any]:
-    """What differs between the results of one event."""
-    batch, rank = reported.suggestion or (None, None)
-    return {
-        "number": reported.observation,
-        "candidate": reported.candidate,
-        "batch": batch,
-        "rank": rank,
-        "replicate": reported.replicate,
-        "values": outcome_text(reported.values),
-        "ref": reported.ref,
-        "measured_at": reported.measured_at,
-        "measured_by": reported.measured_by,
-        "note": reported.note,
-    }
+def _plain_rows(study: Study, reported: PlainObservations, before: Row, after: Row) -> list[Row]:
+    nothing = (None,) * 4
+    cells = zip(reported.candidates, outcome_texts(reported), strict=True)
+    return [
+        (study.id, number, *before, candidate, None, None, None, text, *nothing, *after)
+        for number, (candidate, text) in enumerate(cells, start=reported.first)
+    ]
 
 
 def supersede(connection: Connection, study: Study, version: Observation) -> None:
@@ -156,6 +179,17 @@ def recorded_of(connection: Connection, study: Study, candidates: Iterable[int])
     return [_observation(row) for row in sorted(rows, key=itemgetter("number"))]
 
 
+def values_of(
+    connection: Connection, study: Study, candidates: Iterable[int], quantity: str
+) -> Iterator[tuple[int, float]]:
+    """The values of one quantity that count, each after its candidate, in any order."""
+    for part in in_parts(sorted(set(candidates))):
+        for candidate, text in _VALUES_OF.tuples(connection, {"study": study.id, "candidates": part}):
+            measured = orjson.loads(text).get(quantity)
+            if measured is not None:
+                yield candidate, measured["value"]
+
+
 def latest(connection: Connection, study: Study, limit: int) -> list[tuple[int, Outcome]]:
     """Number and current values of the newest observations, newest first."""
     rows = _LATEST.tuples(connection, {"study": study.id, "limit": limit})
@@ -200,13 +234,11 @@ def _is(study: Study, number: int) -> ColumnElement[bool]:
     return (observations.c.study_id == study.id) & (observations.c.number == number)
 
 
-def _row(study: Study, observation: Observation) -> dict[str, Any]:
-    row = vars(observation).copy()
-    suggestion = row.pop("suggestion")
-    row["batch"], row["rank"] = suggestion or (None, None)
-    row["study_id"] = study.id
-    row["values"] = outcome_text(observation.values)
-    return row
+def _row(study: Study, observation: Observation) -> Row:
+    columns = vars(observation) | {"study_id": study.id, "values": outcome_text(observation.values)}
+    columns["batch"], columns["rank"] = observation.suggestion or _NO_SUGGESTION
+    columns["kind"] = observation.kind.value
+    return tuple(columns[column.name] for column in observations.columns)
 
 
 def _observation(row: Mapping[Any, Any]) -> Observation:

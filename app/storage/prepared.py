@@ -4,15 +4,22 @@ SQLAlchemy's own `execute` takes some 50 µs of Python for a statement that SQLi
 SQLAlchemy raises them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, Insert, Select, Update
+from sqlalchemy import Connection, Insert, Select, Table, Update
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.compiler import SQLCompiler
 
 Parameters = Mapping[str, Any]
+Row = tuple[Any, ...]
+
+WAITING = "waiting rows"
+"""In the `info` of a connection: the rows that a group of writes sends later (`waiting_rows.py`)."""
+ROWS_AT_ONCE = 500  # of one INSERT on PostgreSQL, which takes 65,535 values at most
 
 _SQLITE = sqlite.dialect(paramstyle="named")
 
@@ -20,7 +27,8 @@ _SQLITE = sqlite.dialect(paramstyle="named")
 class Prepared:
     """A statement of named parameters; `columns` are those that an INSERT or UPDATE sets.
 
-    `listed` is the parameter of an `IN (…)`: it is given a sequence, and each length is compiled once.
+    `listed` is the parameter of an `IN (…)`: it is given a sequence, and each length is compiled once. A statement that
+    `overtakes` does not ask for anything that rows in waiting could change, so they need not be sent before it.
     """
 
     def __init__(
@@ -28,8 +36,11 @@ class Prepared:
         statement: Select[Any] | Insert | Update,
         columns: Sequence[str] | None = None,
         listed: str | None = None,
+        *,
+        overtakes: bool = False,
     ) -> None:
         self._statement = statement
+        self._overtakes = overtakes
         self._columns = columns
         self._listed = listed
         self._compiled: dict[tuple[str, int], tuple[str, Parameters]] = {}
@@ -46,23 +57,20 @@ class Prepared:
         if self._listed is not None:
             values = enumerate(parameters[self._listed], start=1)
             constants = {**constants, **{f"{self._listed}_{number}": value for number, value in values}}
-        cursor = _execute(connection, text, {**constants, **parameters})
+        cursor = _execute(connection, text, {**constants, **parameters}, overtakes=self._overtakes)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         cursor.close()
         return rows
 
     def run(self, connection: Connection, parameters: Parameters) -> None:
         text, constants = self._compile(connection, parameters)
-        _execute(connection, text, {**constants, **parameters}).close()
+        _execute(connection, text, {**constants, **parameters}, overtakes=self._overtakes)
 
     def run_many(self, connection: Connection, rows: Sequence[Parameters]) -> None:
         """Run it for each of some rows, at least one."""
         text, constants = self._compile(connection, rows[0])
-        if len(rows) == 1:
-            _execute(connection, text, {**constants, **rows[0]}).close()
-        else:
-            values = [{**constants, **row} for row in rows] if constants else rows
-            _execute(connection, text, values, many=True).close()
+        values = [{**constants, **row} for row in rows] if constants else rows
+        _execute(connection, text, values, many=True)
 
     def _compile(self, connection: Connection, parameters: Parameters) -> tuple[str, Parameters]:
         """The text in this dialect, and the values that the statement itself holds."""
@@ -78,6 +86,64 @@ class Prepared:
         return self._compiled[key]
 
 
+class RowInsert:
+    """Inserts rows of a table, given as values in the order of its columns.
+
+    Columns that are empty in every row are not named: to bind None takes SQLite's driver as long as five texts.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table.name
+        self._names = [f'"{column.name}"' for column in table.columns]
+        self._nullable = [place for place, column in enumerate(table.columns) if column.nullable]
+        self._heads: dict[tuple[int, ...], tuple[str, Callable[[Row], Row]]] = {}
+
+    def run(self, connection: Connection, rows: Sequence[Row]) -> None:
+        """Insert rows, at least one."""
+        empty = tuple(place for place in self._nullable if all(row[place] is None for row in rows))
+        if empty not in self._heads:
+            self._heads[empty] = self._head(empty)
+        head, named = self._heads[empty]
+        width = len(self._names) - len(empty)
+        if connection.dialect.name == "sqlite":
+            _execute(connection, head + _places("?", width), map(named, rows), many=True)
+            return
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            part = rows[start : start + ROWS_AT_ONCE]
+            text = head + ", ".join([_places("%s", width)] * len(part))
+            _execute(connection, text, [value for row in part for value in named(row)])
+
+    def _head(self, empty: tuple[int, ...]) -> tuple[str, Callable[[Row], Row]]:
+        """The statement up to the values, and a function that takes them from a row."""
+        places = [place for place in range(len(self._names)) if place not in empty]
+        names = ", ".join(self._names[place] for place in places)
+        return f"INSERT INTO {self._table} ({names}) VALUES ", itemgetter(*places)  # noqa: S608
+
+
+def _places(mark: str, width: int) -> str:
+    return f"({', '.join([mark] * width)})"
+
+
+@contextmanager
+def pipelined(connection: Connection) -> Iterator[None]:
+    """Send the statements of the block without waiting for the answer of each, where the driver can."""
+    if connection.dialect.name == "sqlite":
+        yield
+        return
+    try:
+        with connection.connection.driver_connection.pipeline():  # type: ignore[union-attr]
+            yield
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _wrapped(connection, "", error) from error
+
+
+def send_waiting(connection: Connection) -> None:
+    """Send the rows in waiting, if there are any: the next statement may ask for them."""
+    waiting = connection.info.get(WAITING)
+    if waiting is not None:
+        waiting.send(connection)
+
+
 def run_text(connection: Connection, text: str) -> None:
     """Run a statement without parameters that is the same for both databases."""
     _execute(connection, text, ()).close()
@@ -91,7 +157,9 @@ def first_row(connection: Connection, text: str) -> Any:
     return row
 
 
-def _execute(connection: Connection, text: str, parameters: Any, *, many: bool = False) -> Any:
+def _execute(connection: Connection, text: str, parameters: Any, *, many: bool = False, overtakes: bool = False) -> Any:
+    if not overtakes:
+        send_waiting(connection)
     try:
         cursor = connection.connection.cursor()
         if many:

@@ -43,7 +43,7 @@ from app.domain.events import (
     SuggestionSwapped,
 )
 from app.domain.ledger import LedgerEntry
-from app.domain.observations import Measured, Observation, ObservationKind, ReportedObservation
+from app.domain.observations import Measured, Observation, ObservationKind, PlainObservations, ReportedObservation
 from app.domain.reservations import Reservation, without
 from app.domain.studies import UNKNOWN_SERVER, Import, Study, StudyState
 from app.storage import batches, candidates, observations, studies
@@ -184,6 +184,8 @@ def _swap(connection: Connection, study: Study, event: SuggestionSwapped) -> Non
 
 def _add_observations(connection: Connection, study: Study, entry: LedgerEntry, event: ObservationsReported) -> None:
     observations.add_reported(connection, study, entry, event.observations)
+    if isinstance(event.observations, PlainObservations):  # they answer no suggestions
+        return
     completed = observations.completed(connection, study, set(_suggestions(event.observations)))
     batches.resolve(connection, study, completed, SuggestionState.OBSERVED)
 

@@ -21,9 +21,9 @@ from app.storage.tables import api_keys, grants, studies
 
 _NAMED = select(studies).where(studies.c.name == bindparam("name"))
 _FIND = Prepared(_NAMED)
-_LOCK = Prepared(_NAMED.with_for_update())
+_LOCK = Prepared(_NAMED.with_for_update(), overtakes=True)  # of a study that this group has not written to
 _GRANT = (grants.c.key_id == bindparam("key")) & (grants.c.study_id == bindparam("study"))
-_IS_GRANTED = Prepared(select(grants).where(_GRANT))
+_IS_GRANTED = Prepared(select(grants).where(_GRANT), overtakes=True)
 
 
 def create(

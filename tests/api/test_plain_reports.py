@@ -183,6 +183,11 @@ def test_what_is_remembered_at_a_head_is_what_the_database_has(lab: Lab, resourc
         lambda: lab.report(candidate="nobody", value=1.0),
         lambda: lab.send({"observations": [{"key": "THF-20", "value": n} for n in range(60)]}),
         lambda: lab.report(candidate="DMF-30", value=6.5),
+        lambda: lab.report(candidate="THF-30", value=3.0, ref="R"),
+        lambda: lab.retract(117),
+        lambda: lab.report(candidate="DMF-40", value=7.25),
+        lambda: lab.report(candidate="THF-30", value=4.0, ref="R"),  # a new version of an old result
+        lambda: lab.report(candidate="DMF-40", value=7.5),
     ]
     for step in steps:
         step()

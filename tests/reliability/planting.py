@@ -34,7 +34,7 @@ from app.services.use_cases import observations
 from app.services.workflows import ask
 from app.storage import batches, dialects, ledger
 from app.storage import database as storage
-from app.storage.database import Attempt, Database, attempt, open_database
+from app.storage.database import Attempt, Database, attempt, begin_group, open_database
 from app.storage.writer_turns import WriterTurns
 from app.webhooks import dispatcher, messages, rows, targets
 from app.webhooks.dispatcher import Dispatcher
@@ -139,6 +139,7 @@ def _neighbours_are_undone() -> None:
         except Exception as error:
             connection.rollback()
             connection.begin()
+            begin_group(connection, together=True)  # the rows that waited are gone
             return Attempt(error=error)
 
     group_commit.attempt = careless

@@ -6,22 +6,27 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, event, func, select
 from sqlalchemy.exc import OperationalError
 
 from app.domain.errors import Invalid, OutcomeUnknown, Overloaded, Unavailable
 from app.domain.events import StudyChanged
 from app.domain.studies import Configuration, StudyState
 from app.services import group_commit
+from app.services.foresight import Need
 from app.services.group_commit import GroupCommit
 from app.services.use_cases import studies
 from app.storage import ledger
 from app.storage import studies as rows
 from app.storage.database import Database, open_database
+from app.storage.prepared import RowInsert
 from app.storage.remembered_heads import read as read_heads
+from app.storage.tables import idempotency
+from app.storage.waiting_rows import insert_rows
 from tests.conftest import OPERATOR
 
 Work = Callable[[Connection], Any]
+TOKENS = RowInsert(idempotency)
 
 
 @pytest.fixture
@@ -71,9 +76,9 @@ def held(database: Database, study: str = "s") -> Iterator[None]:
 async def all_at_once(database: Database, commits: GroupCommit, works: list[Work]) -> list[Any]:
     """The outcomes of works that wait for the same commit, behind one that goes alone."""
     with held(database):
-        first = asyncio.create_task(commits.write("s", note("first")))
+        first = asyncio.create_task(commits.write(Need("s"), note("first")))
         await asyncio.sleep(0.2)  # it has begun
-        waiting = [asyncio.create_task(commits.write("s", work)) for work in works]
+        waiting = [asyncio.create_task(commits.write(Need("s"), work)) for work in works]
         await asyncio.sleep(0)
     return await asyncio.gather(first, *waiting, return_exceptions=True)
 
@@ -109,6 +114,64 @@ def test_a_statement_that_fails_is_undone_alone(database: Database, commits: Gro
     assert reasons(database) == ["first", "a", "b"]
 
 
+def leave(token: str, *, refuse: bool = False) -> Work:
+    """Leave a row to the end of the group; two of the same token cannot be."""
+
+    def work(connection: Connection) -> str:
+        insert_rows(connection, TOKENS, [("key", token, "print", 200, "{}", b"", "now")])
+        if refuse:
+            raise Invalid([])
+        return token
+
+    return work
+
+
+def count_rows(connection: Connection) -> int:
+    return connection.execute(select(func.count()).select_from(idempotency)).scalar_one()
+
+
+def tokens(database: Database) -> list[str]:
+    with database.read() as connection:
+        return sorted(connection.execute(select(idempotency.c.token)).scalars())
+
+
+def test_rows_that_wait_are_seen_by_every_later_statement(database: Database, commits: GroupCommit) -> None:
+    works = [leave("a"), count_rows, leave("b"), leave("c"), count_rows, note("d"), count_rows]
+    _, *outcomes = asyncio.run(all_at_once(database, commits, works))
+    assert outcomes == ["a", 1, "b", "c", 3, 3, 3]
+    assert tokens(database) == ["a", "b", "c"]
+
+
+def test_the_rows_of_a_refused_write_are_dropped_alone(database: Database, commits: GroupCommit) -> None:
+    works = [leave("a"), leave("b", refuse=True), leave("c")]
+    _, before, failed, after = asyncio.run(all_at_once(database, commits, works))
+    assert (before, type(failed), after) == ("a", Invalid, "c")
+    assert tokens(database) == ["a", "c"]
+
+
+@pytest.mark.parametrize("between", [[], [count_rows], [note("x")]])
+def test_a_row_that_the_database_refuses_is_the_failure_of_its_own_write(
+    database: Database, commits: GroupCommit, between: list[Work]
+) -> None:
+    """Sent together, nobody knows whose row it was: so everything is done again, one by one, and stored once."""
+    works = [leave("a"), note("n"), *between, leave("a"), leave("b")]
+    _, first, noted, *others = asyncio.run(all_at_once(database, commits, works))
+    *_, failed, last = others
+    assert (first, noted, last) == ("a", 3, "b")
+    assert "IntegrityError" in repr(failed)
+    assert tokens(database) == ["a", "b"]
+    assert reasons(database)[:2] == ["first", "n"]
+
+
+def test_what_is_damaged_is_the_trouble_of_those_who_ask_for_it(database: Database) -> None:
+    def damaged(_connection: Connection, _needs: object) -> None:
+        raise ValueError("a row holds nonsense")
+
+    own = GroupCommit(database, threads=1, most_waiting=100, foresee=damaged)
+    assert asyncio.run(own.write(Need("s"), leave("a"))) == "a"
+    own.close()
+
+
 def lost_as_sqlalchemy_tells(connection: Connection) -> None:
     """The connection goes, and SQLAlchemy has noticed."""
     connection.invalidate()
@@ -139,7 +202,7 @@ def test_nothing_is_answered_before_it_is_durable(database: Database, commits: G
     looking: list[bool] = []  # on PostgreSQL the look itself ends with a commit on the same engine
 
     async def write(number: int) -> None:
-        answered.append(await commits.write("s", note(f"{number}")))
+        answered.append(await commits.write(Need("s"), note(f"{number}")))
 
     def check(_connection: Connection) -> None:
         if looking:
@@ -166,7 +229,7 @@ def test_if_the_commit_fails_nobody_hears_that_it_is_stored(database: Database, 
 
     async def run() -> list[Any]:
         works = [note("a"), refused, note("b")]
-        return await asyncio.gather(*(commits.write("s", work) for work in works), return_exceptions=True)
+        return await asyncio.gather(*(commits.write(Need("s"), work) for work in works), return_exceptions=True)
 
     answers = asyncio.run(run())
     event.remove(database.writer, "commit", fail)
@@ -181,7 +244,7 @@ def test_a_head_that_was_undone_is_not_remembered(database: Database, commits: G
     own = GroupCommit(remembering, threads=1, most_waiting=100)
 
     async def run() -> None:
-        await asyncio.gather(own.write("s", note("a")), own.write("s", refused), return_exceptions=True)
+        await asyncio.gather(own.write(Need("s"), note("a")), own.write(Need("s"), refused), return_exceptions=True)
 
     asyncio.run(run())
     own.close()
@@ -206,9 +269,9 @@ def test_a_study_that_somebody_holds_keeps_only_its_own_reporters_waiting(
 
     async def run() -> tuple[int, bool]:
         with held(database, "s"):
-            waiting = asyncio.create_task(commits.write("s", note("a")))
+            waiting = asyncio.create_task(commits.write(Need("s"), note("a")))
             await asyncio.sleep(0.05)
-            other = await commits.write("t", note("b", "t"))
+            other = await commits.write(Need("t"), note("b", "t"))
             is_waiting = not waiting.done()
         await waiting
         return other, is_waiting
@@ -221,7 +284,7 @@ def test_a_long_line_is_refused(database: Database, commits: GroupCommit) -> Non
 
     async def run() -> list[Any]:
         with held(database):
-            writes = [asyncio.create_task(short.write("s", note(f"{number}"))) for number in range(5)]
+            writes = [asyncio.create_task(short.write(Need("s"), note(f"{number}"))) for number in range(5)]
             await asyncio.sleep(0.1)
         return await asyncio.gather(*writes, return_exceptions=True)
 
@@ -236,5 +299,5 @@ def test_a_write_that_waited_too_long_is_refused(
 ) -> None:
     monkeypatch.setattr(group_commit, "MOST_SECONDS", -1.0)
     with pytest.raises(Overloaded):
-        asyncio.run(commits.write("s", note("a")))
+        asyncio.run(commits.write(Need("s"), note("a")))
     assert reasons(database) == []

@@ -21,7 +21,7 @@ DONE = Answer(201, b'{"made": true}', {"etag": '"1"'})
 def test_the_first_claim_is_ours_and_the_next_gets_the_answer(database: Database) -> None:
     with database.write() as connection:
         assert answers.claim(connection, "key", "token", "print") is None
-        answers.store(connection, "key", "token", DONE)
+        answers.store(connection, "key", "token", "print", DONE)
     with database.write() as connection:
         assert answers.claim(connection, "key", "token", "print") == DONE
     with database.read() as connection:
@@ -31,7 +31,7 @@ def test_the_first_claim_is_ours_and_the_next_gets_the_answer(database: Database
 def test_another_request_under_the_same_token_is_refused(database: Database) -> None:
     with database.write() as connection:
         answers.claim(connection, "key", "token", "print")
-        answers.store(connection, "key", "token", DONE)
+        answers.store(connection, "key", "token", "print", DONE)
     with database.write() as connection, pytest.raises(IdempotencyKeyReused):
         answers.claim(connection, "key", "token", "another")
     with database.read() as connection, pytest.raises(IdempotencyKeyReused):
@@ -48,7 +48,7 @@ def test_two_keys_may_choose_the_same_token(database: Database) -> None:
 def test_what_is_kept_of_an_answer_with_a_secret_has_no_secret(database: Database) -> None:
     with database.write() as connection:
         answers.claim(connection, "key", "token", "print")
-        answers.store(connection, "key", "token", Answer(201, b"the secret", {}, stored_body=b"no secret"))
+        answers.store(connection, "key", "token", "print", Answer(201, b"the secret", {}, stored_body=b"no secret"))
     with database.read() as connection:
         assert answers.find(connection, "key", "token", "print") == Answer(201, b"no secret")
 
@@ -76,7 +76,7 @@ def test_of_two_at_the_same_time_the_second_waits_for_the_first(database: Databa
             tried.wait(10)
             if outcome == "fails":
                 raise RuntimeError("on purpose")
-            answers.store(connection, "key", "token", DONE)
+            answers.store(connection, "key", "token", "print", DONE)
 
     def second() -> Answer | None:
         claimed.wait(10)
@@ -94,7 +94,7 @@ def test_of_two_at_the_same_time_the_second_waits_for_the_first(database: Databa
 def test_old_answers_are_forgotten(database: Database) -> None:
     with database.write() as connection:
         answers.claim(connection, "key", "token", "print")
-        answers.store(connection, "key", "token", DONE)
+        answers.store(connection, "key", "token", "print", DONE)
         assert not answers.any_older_than(connection, "2000")
         assert answers.any_older_than(connection, "9000")
         assert answers.drop_older_than(connection, "2000") == 0
@@ -124,5 +124,5 @@ def test_a_clock_that_was_or_is_set_ahead_drops_nothing(
 def _store_one(database: Database, created_at: str) -> None:
     with database.write() as connection:
         answers.claim(connection, "key", "token", "print")
-        answers.store(connection, "key", "token", DONE)
+        answers.store(connection, "key", "token", "print", DONE)
         connection.execute(idempotency.update().values(created_at=created_at))

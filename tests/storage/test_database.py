@@ -13,9 +13,9 @@ from app.storage.database import (
     Database,
     _meaning,
     admitted_keys,
+    begin_group,
     locked_studies,
     open_database,
-    remember_locked_studies,
 )
 from app.storage.dialects import insert_if_absent
 from app.storage.tables import blobs
@@ -61,7 +61,7 @@ def test_what_a_transaction_has_noted_ends_with_it(address: str) -> None:
     one = open_database(address, connections=1)
     with one.write() as connection:
         admitted_keys(connection).add("a key")
-        remember_locked_studies(connection)
+        begin_group(connection, together=True)
         locked_studies(connection)["s"] = None
     for again in (one.read, one.rehearse, one.write):
         with again() as connection:

@@ -1,6 +1,6 @@
 """/v1/studies/{study}/observations"""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -36,6 +36,7 @@ from app.api.schemas.observations import (
     UploadRetractionIn,
     UploadRetractionOut,
     observation_out,
+    plain_reports,
     report_receipt_json,
     result_cells,
     result_columns,
@@ -80,7 +81,7 @@ _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "preconditi
 
 async def read_reports(
     request: Request, body: Spooled, tx: WriteTransactions, renamed: list[str]
-) -> list[Report] | Answer:
+) -> Sequence[Report] | Answer:
     """The reports of a body, as JSON or as a sheet; or the answer that the same request got before."""
     if body.json is not None:
         return json_reports(body.json)
@@ -97,7 +98,7 @@ def _renamed(pairs: list[str]) -> dict[str, str]:
     return {theirs.strip(): ours.strip() for theirs, _, ours in (pair.rpartition("=") for pair in pairs)}
 
 
-def _reports(name: str, body: Spooled, tx: WriteTransactions, renamed: dict[str, str]) -> list[Report] | Answer:
+def _reports(name: str, body: Spooled, tx: WriteTransactions, renamed: dict[str, str]) -> Sequence[Report] | Answer:
     if body.media_type == "application/json":
         return json_reports(body.files[""].read_bytes())
     media_type, path = sheet_file(body)
@@ -110,7 +111,7 @@ def _reports(name: str, body: Spooled, tx: WriteTransactions, renamed: dict[str,
     return reports
 
 
-def json_reports(body: bytes) -> list[Report]:
+def json_reports(body: bytes) -> Sequence[Report]:
     """The reports of a JSON document: one, or a list of them."""
     value = json_text.loads(body)
     try:
@@ -121,8 +122,11 @@ def json_reports(body: bytes) -> list[Report]:
         raise invalid_payload(error.errors(), value) from None
 
 
-def _each_report(unread: list[Any]) -> list[Report]:
+def _each_report(unread: list[Any]) -> Sequence[Report]:
     """The reports of a list, or its first mistakes."""
+    plain = plain_reports(unread) if len(unread) > MOST_IN_GROUP else None
+    if plain is not None:
+        return plain
     reports, mistakes = [], []
     for number, item in enumerate(unread):
         try:
@@ -148,7 +152,7 @@ async def store_reports(
     tx: WriteTransactions,
     resources: Resources,
     study: str,
-    reports: list[Report],
+    reports: Sequence[Report],
     options: ReportOptions,
     *,
     dry_run: bool = False,
@@ -157,7 +161,11 @@ async def store_reports(
     if dry_run:
         return await run_short(partial(tx.dry_run, report, resources, study, reports, options, answer=_checked))
     if len(reports) <= MOST_IN_GROUP:
-        return await tx.write_in_group(resources.commits, report, resources, study, reports, options, answer=_reported)
+        keys = {report.candidate for report in reports if report.candidate is not None}
+        commits = resources.commits
+        return await tx.write_in_group(
+            commits, report, resources, study, reports, options, answer=_reported, candidates=keys
+        )
     return await run_short(partial(tx.write_once, report, resources, study, reports, options, answer=_reported))
 
 

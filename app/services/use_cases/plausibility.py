@@ -50,6 +50,10 @@ class Plausibility:
         )
         return finding_at(report, "implausible-value", message, "value")
 
+    def allows(self, value: float) -> bool:
+        """Whether a value that nobody predicted deserves no warning."""
+        return abs(value) <= EXTREME and not self._is_far_out(value, None)
+
     def _is_far_out(self, value: float, why: Explanation | None) -> bool:
         width = self._high - self._low
         if not self._known or width <= 0:

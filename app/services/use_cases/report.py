@@ -18,12 +18,16 @@ from app.domain.events import (
     StudyEvent,
 )
 from app.domain.observations import Report, ReportedObservation
+from app.domain.studies import Study
+from app.services.foresight import ResultsAtHead, foreseen_results, read_results
+from app.services.recent_results import LATEST
 from app.services.resources import Resources
 from app.services.use_cases import studies
 from app.services.use_cases.observations import must_be_allowed
+from app.services.use_cases.plain_matching import PlainMatches, match_plainly
 from app.services.use_cases.plausibility import IMPLAUSIBLE
 from app.services.use_cases.repeats import Match
-from app.services.use_cases.report_matching import ReportMatcher
+from app.services.use_cases.report_matching import ReportMatcher, keys_of
 from app.storage import ledger
 
 OBSERVATIONS_PER_EVENT = 1_000
@@ -36,7 +40,7 @@ AGAIN = "reported again after it was retracted"
 class ReportReceipt:
     """What became of each report, in order, and what seemed odd."""
 
-    matches: tuple[Match, ...]
+    matches: Sequence[Match]
     warnings: tuple[Finding, ...]
     upload: int | None  # by which everything that this call recorded can be retracted
 
@@ -63,27 +67,56 @@ def report(
 ) -> ReportReceipt:
     """Store reports, all or none. A result is never too late: only a deleted study refuses it."""
     study = studies.lock(connection, actor, name)
+    keys = keys_of(reports)
+    stored = foreseen_results(connection, study, keys) or read_results(connection, resources.arrays, study, keys)
+    before = resources.recent_results.of(connection, study)
+    plain = match_plainly(study, before, reports, stored, all_new=options.all_new)
+    matches, warnings = plain or _match(connection, actor, resources, study, reports, stored, options)
+    if options.refuse_implausible:
+        _refuse_implausible(warnings)
+    upload = study.seq + 1 if any(match.status == "recorded" for match in matches) else None
+    for event, reason in _events(matches, upload, options):
+        study = ledger.append(connection, study, actor, event, reason)
+    if _are_new(matches):
+        newest = [(match.observation or 0, match.values) for match in matches[-LATEST:]]
+        resources.recent_results.add(before, study, newest)
+        stored.follow(study, keys)
+    return ReportReceipt(matches, warnings, upload)
+
+
+def _match(
+    connection: Connection,
+    actor: Actor,
+    resources: Resources,
+    study: Study,
+    reports: Sequence[Report],
+    stored: ResultsAtHead,
+    options: ReportOptions,
+) -> tuple[tuple[Match, ...], tuple[Finding, ...]]:
+    """A match for each value, and what seemed odd; raises what is wrong."""
     matcher = ReportMatcher(
         connection,
         resources,
         study,
         reports,
+        stored,
         digest=options.digest,
         all_new=options.all_new,
         corrects=options.corrects,
     )
     matches = tuple(match for report in reports for match in matcher.match(report))
     matcher.refuse_if_any_is_wrong(outside_limits=options.outside_limits)
-    if options.refuse_implausible:
-        _refuse_implausible(matcher.warnings)
     for match in matches:
         if match.status == "corrected" and match.observation is not None:
             must_be_allowed(connection, actor, study, match.observation)
-    upload = study.seq + 1 if any(match.status == "recorded" for match in matches) else None
-    for event, reason in _events(matches, upload, options):
-        study = ledger.append(connection, study, actor, event, reason)
-    matcher.remember(resources, study, matches)
-    return ReportReceipt(matches, matcher.warnings, upload)
+    return matches, matcher.warnings
+
+
+def _are_new(matches: Sequence[Match]) -> bool:
+    """Whether nothing but new results comes of them, so that the study is known without reading it again."""
+    return isinstance(matches, PlainMatches) or all(
+        match.status == "recorded" and match.suggestion is None and match.version == 1 for match in matches
+    )
 
 
 def must_not_be_empty(reports: Sequence[Report]) -> None:
@@ -106,6 +139,11 @@ def _events(
     matches: Sequence[Match], upload: int | None, options: ReportOptions
 ) -> Iterator[tuple[StudyEvent, str | None]]:
     """The events, each with its reason. Those of the upload come first, because it is read from its first event on."""
+    if isinstance(matches, PlainMatches):
+        for start in range(0, len(matches), OBSERVATIONS_PER_EVENT):
+            part = matches.observations.part(start, OBSERVATIONS_PER_EVENT)  # it is read as the tuple is
+            yield ObservationsReported(part, upload, options.digest), None  # type: ignore[arg-type]
+        return
     recorded = [match for match in matches if match.status == "recorded"]
     for observations in _in_parts(match for match in recorded if match.version == 1):
         yield ObservationsReported(observations, upload, options.digest), None

@@ -17,9 +17,10 @@ from sqlalchemy import Connection
 from app.domain.batches import Suggestion, SuggestionId
 from app.domain.candidates import Candidate
 from app.domain.errors import AlreadyObserved, Finding, Invalid
-from app.domain.observations import Outcome, Report
+from app.domain.observations import Outcome, PlainReports, Report
 from app.domain.quantities import agrees, outside_limits, resolve
 from app.domain.studies import Study
+from app.services.foresight import ResultsAtHead
 from app.services.resources import Resources
 from app.services.use_cases.plausibility import Plausibility
 from app.services.use_cases.repeats import Match, MatchStatus, RepeatedReports
@@ -34,6 +35,13 @@ OUTSIDE_LIMITS = (
 )
 
 
+def keys_of(reports: Sequence[Report]) -> set[str]:
+    """The candidates that reports name."""
+    if isinstance(reports, PlainReports):
+        return set(reports.keys)
+    return {report.candidate for report in reports if report.candidate is not None}
+
+
 class ReportMatcher:
     """Matches the reports of one call, one after the other; each sees what those before it filled."""
 
@@ -43,6 +51,7 @@ class ReportMatcher:
         resources: Resources,
         study: Study,
         reports: Sequence[Report],
+        stored: ResultsAtHead,
         *,
         digest: str | None = None,
         all_new: bool = False,
@@ -57,12 +66,12 @@ class ReportMatcher:
         self._has_several = len(study.configuration.quantities) > 1
         blocks = known_blocks(connection, resources.arrays, study)
         self._candidates = CandidateSet(connection, resources.arrays, study, blocks)
-        keys = {report.candidate for report in reports if report.candidate is not None}
-        self._numbers = self._candidates.find_all(keys)
-        self._results = StoredResults(connection, study, self._numbers.values())
+        keys = keys_of(reports)
+        self._numbers = stored.numbers
+        self._results = StoredResults(stored, keys)
         refs = {report.ref for report in reports if report.ref is not None}
-        stored = observations.with_refs(connection, study, refs)
-        self._refs = {ref: self._results.of(observation) for ref, observation in stored.items()}
+        with_refs = observations.with_refs(connection, study, refs)
+        self._refs = {ref: self._results.of(observation) for ref, observation in with_refs.items()}
         self._before = resources.recent_results.of(connection, study)
         self._next_number = self._before.next_number
         self._repeats = RepeatedReports(connection, study, self._next_number, corrects=corrects)
@@ -107,12 +116,6 @@ class ReportMatcher:
             raise AlreadyObserved(self._conflicts)
         if self._outside_limits and not outside_limits:
             raise Invalid(self._outside_limits, OUTSIDE_LIMITS)
-
-    def remember(self, resources: Resources, study: Study, matches: Sequence[Match]) -> None:
-        """Keep, for the next report, the study as it is after these matches became events."""
-        if all(match.status == "recorded" and match.suggestion is None for match in matches):
-            new = [(match.observation, match.values) for match in matches if match.observation is not None]
-            resources.recent_results.add(self._before, study, new)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
@@ -262,7 +265,7 @@ class ReportMatcher:
     def _described(self) -> dict[int, Candidate]:
         """The candidates whose conditions the reports state."""
         numbers = {s.candidate for r in self._reports if r.suggestion and (s := self._suggestions.get(r.suggestion))}
-        numbers |= set(self._numbers.values())
+        numbers |= {self._numbers[key] for key in keys_of(self._reports) if key in self._numbers}
         return {candidate.number: candidate for candidate in self._candidates.read(sorted(numbers))}
 
     def _suggestion_of(self, report: Report, candidate: int) -> Suggestion | None:

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from sqlalchemy import Connection
-
 from app.domain.batches import SuggestionId
 from app.domain.observations import Observation, ObservationKind, Outcome
 from app.domain.quantities import adds_to
-from app.domain.studies import Study
-from app.storage import observations
+from app.services.foresight import ResultsAtHead
 
 Sameness = tuple[int, tuple[tuple[str, float], ...], str | None]
 """Candidate, values and moment: what makes two reports of a call equal."""
@@ -35,8 +32,9 @@ class Earlier:
 class StoredResults:
     """Results by number, so that each is completed in one place, and those of some candidates by what they gave."""
 
-    def __init__(self, connection: Connection, study: Study, candidates: Collection[int]) -> None:
-        self._connection, self._study, self._candidates = connection, study, candidates
+    def __init__(self, stored: ResultsAtHead, keys: Collection[str]) -> None:
+        self._stored = stored
+        self._candidates = {stored.numbers[key] for key in keys if key in stored.numbers}
         self._known: dict[int, Earlier] = {}
         self._new: list[Earlier] = []
 
@@ -87,10 +85,8 @@ class StoredResults:
     @cached_property
     def _by_candidate(self) -> dict[int, list[Observation]]:
         """What the candidates gave before this call, oldest first."""
-        results: dict[int, list[Observation]] = defaultdict(list)
-        for observation in observations.recorded_of(self._connection, self._study, self._candidates):
-            results[observation.candidate].append(observation)
-        return results
+        stored = self._stored.by_candidate
+        return {candidate: stored[candidate] for candidate in self._candidates if stored[candidate]}
 
     @cached_property
     def _by_value(self) -> dict[Sameness, list[Observation]]:
