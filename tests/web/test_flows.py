@@ -281,6 +281,12 @@ def test_the_history_can_be_replayed_and_verified_and_read(window: Open, scene: 
     expect(page.locator(".timeline li")).to_have_count(3)
     scene.report(study, {"candidate": "A3", "value": 3.5})
     expect(page.locator(".timeline li")).to_have_count(4)
+    expect(page.get_by_role("heading", name="Today")).to_be_visible()
+    expect(page.locator(".timeline li").first).to_contain_text("A3 3.5 %")  # what was reported, not only how many
+    page.get_by_label("Kind of event").select_option("batches")
+    expect(page.locator(".timeline li")).to_have_count(1)
+    page.get_by_role("link", name="Batch 1 issued to b").click()
+    expect(page.get_by_role("button", name="Batch 1, show")).to_have_attribute("aria-expanded", "true")
     page.get_by_role("link", name="Map").click()
     page.get_by_label("Horizontal").select_option("temperature")
     page.locator("label", has_text="Colour").locator("select").select_option("std")
