@@ -195,7 +195,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as server, running_browser() as browser:
         assert server.key
         with Scene(server.address, server.key) as scene:
-            worked_study(scene, "suzuki-coupling", rounds=4)
+            worked_study(scene, "suzuki-coupling", rounds=2)
             scene.ask("suzuki-coupling", "bench-1", min_size=6, max_size=6)
             load = os.getloadavg()[0]
             found = dict(times(browser, server.address, server.key, runs))

@@ -45,6 +45,7 @@ function remember(fresh: Key): void {
 // names the answers that its view will ask for. It opens nothing either.
 function tellServer(signedIn: boolean): void {
   const days = signedIn ? 400 : 0;
+  // biome-ignore lint/suspicious/noDocumentCookie: on plain http, browsers have no Cookie Store API
   document.cookie = `nextbatch_here=1; path=${at("")}; max-age=${days * 86_400}; samesite=strict`;
 }
 

@@ -25,13 +25,34 @@ export function scaleOf(column: Column | undefined): Scale | null {
 export const placed = (values: Float32Array, scale: Scale | null, axisNumber: number): Float32Array =>
   scale?.levels ? values.map((lane, candidate) => lane + (jitter(candidate, axisNumber) - 0.5) * 0.6) : values;
 
+interface Ends {
+  min: number;
+  max: number;
+}
+
+// An axis that comes in the place of another keeps whatever it does not set itself: each sets all of these.
 function axisFor(theme: Theme, vertical: boolean, scale: Scale | null): object {
   if (!scale) return { ...axis(theme, vertical, { split: false }), show: false };
-  const plain = axis(theme, vertical, { name: scale.column.name, split: true });
-  if (!scale.levels) return { ...plain, boundaryGap: ["2%", "2%"] };
+  const plain = axis(theme, vertical, { name: scale.column.name, split: true }) as { axisLabel: object };
+  if (!scale.levels)
+    return {
+      ...plain,
+      show: true,
+      // A little room, so that no dot is cut; its ends are no round numbers and have no labels.
+      min: ({ min, max }: Ends) => min - 0.03 * (max - min),
+      max: ({ min, max }: Ends) => max + 0.03 * (max - min),
+      axisLabel: {
+        ...plain.axisLabel,
+        align: undefined,
+        customValues: undefined,
+        showMinLabel: false,
+        showMaxLabel: false,
+      },
+    };
   const { levels } = scale;
   return {
     ...plain,
+    show: true,
     min: -0.5,
     max: levels.length - 0.5,
     interval: 1,
@@ -42,6 +63,8 @@ function axisFor(theme: Theme, vertical: boolean, scale: Scale | null): object {
       hideOverlap: true,
       formatter: (value: number) => levels[Math.round(value)] ?? "",
       align: vertical ? "right" : "center",
+      showMinLabel: true,
+      showMaxLabel: true,
       customValues: levels.map((_, position) => position),
     },
   };

@@ -93,6 +93,7 @@ export default function Timeline() {
               <Entry
                 event={event}
                 results={results}
+                changed={changedBy(event, events)}
                 key={event.seq}
                 onFork={may("manage") ? () => openFork(study, event.seq) : null}
                 onTakeBack={(upload) => askToTakeBackUpload(name, upload, look)}
@@ -138,9 +139,21 @@ interface Said {
   observation?: number;
   values?: Record<string, { value: number }>;
   observations?: Said[];
+  configuration?: Record<string, unknown>;
 }
 
 const read = (payload: string | undefined) => JSON.parse(payload || "{}") as Said;
+
+// The settings that differ from those before, as far back as the timeline is read.
+function changedBy(event: LedgerEvent, events: LedgerEvent[]): string[] {
+  if (event.type !== "study-changed") return [];
+  const earlier = events.filter(({ seq }) => seq < event.seq).sort((a, b) => b.seq - a.seq);
+  const before = earlier.map(({ payload }) => read(payload).configuration).find(Boolean);
+  const after = read(event.payload).configuration ?? {};
+  if (!before) return [];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+}
 
 // The results that an event is about, each with the values that it gave them.
 function resultsOf({ type, payload }: LedgerEvent): Said[] {
@@ -183,11 +196,12 @@ function What({ event: { words, type, payload } }: { event: LedgerEvent }) {
 interface EntryProps {
   event: LedgerEvent;
   results: Result[];
+  changed: string[];
   onFork: (() => void) | null;
   onTakeBack: (upload: number) => void;
 }
 
-function Entry({ event, results, onFork, onTakeBack }: EntryProps) {
+function Entry({ event, results, changed, onFork, onTakeBack }: EntryProps) {
   const { recorded_at: time, type, actor, reason, seq, hash } = event;
   const upload = uploadOf(event);
   return (
@@ -201,6 +215,7 @@ function Entry({ event, results, onFork, onTakeBack }: EntryProps) {
           <span class="quiet small">{` by ${actorWords(actor)}`}</span>
         </p>
         <ResultsOf event={event} results={results} />
+        {changed.length > 0 && <p class="small">{`Changed: ${changed.join(", ").replaceAll("_", " ")}`}</p>}
         {reason && <p class="small reason">{`“${reason}”`}</p>}
         {upload !== null && (
           <button
