@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from app import failpoints, logs
 from app.api import problems
 from app.api.admissions import Admissions
+from app.api.compression import Compressed
 from app.api.gauges import Gauges
 from app.api.limits import ConcurrencyLimit, LongWork, RateLimit, RefusedSignIns
 from app.api.live import LedgerPoller, Streams
@@ -114,6 +115,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for routes in dict.fromkeys((observations, reading, batches, *ROUTES)):  # tried in turn, so the busiest come first
         app.router.routes.extend(routes.router.routes)  # as they are: `include_router` would build each anew
     problems.install(app)
+    app.add_middleware(Compressed)
     app.add_middleware(BodyAwaited)
     app.add_middleware(BodyTimed, seconds=settings.body_seconds)
     app.add_middleware(BodyLimited, most_bytes=settings.max_body_bytes, most_json_bytes=settings.max_json_bytes)

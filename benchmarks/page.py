@@ -3,18 +3,22 @@
     python -m benchmarks.page [--runs 5]    # writes docs/benchmarks/page.md; needs Chromium
 
 Sizes are those of the built files, compressed. Times are from the navigation to the first thing a person can do, in
-Chromium with an empty cache, at 400 ms latency and 50 kB/s.
+Chromium with an empty cache, at 400 ms latency and 50 kB/s. The map of a long list is opened on a fast line: how much
+it reads, when it is drawn, and the longest pause between two frames while it is zoomed.
 """
 
 import argparse
 import gzip
 import os
+import random
 import re
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from playwright.sync_api import Browser, Page
 
@@ -90,6 +94,81 @@ def times(browser: Browser, address: str, key: str, runs: int) -> Iterator[tuple
         window.close()
 
 
+LONG = 100_000
+PAGE = 10_000  # candidates in the longest page
+WATCH_FRAMES = """() => {
+    window.longest = 0
+    let last = performance.now()
+    const frame = () => {
+        const now = performance.now()
+        window.longest = Math.max(window.longest, now - last)
+        last = now
+        requestAnimationFrame(frame)
+    }
+    requestAnimationFrame(frame)
+}"""
+
+
+def long_list(scene: Scene) -> None:
+    """A study with a long list of six features, and a few results."""
+    dice = random.Random(9)  # noqa: S311
+    lines = ["key,temperature,time,loading,pressure,solvent,base"]
+    for number in range(LONG):
+        numbers = ",".join(f"{dice.uniform(0, 100):.2f}" for _ in range(4))
+        lines.append(f"K{number},{numbers},S{dice.randrange(12)},B{dice.randrange(8)}")
+    scene.http.timeout = 300
+    scene.study("long", "\n".join(lines) + "\n")
+    scene.report("long", *({"key": f"K{97 * n}", "value": float(n)} for n in range(20)))
+
+
+def map_bytes(scene: Scene) -> dict[str, int]:
+    """What the map of the long list reads, as whole candidates and as it does."""
+    path = "/v1/studies/long"
+    pages = [
+        scene.http.get(f"{path}/candidates", params={"posterior": True, "offset": offset, "limit": PAGE}).content
+        for offset in range(0, LONG, PAGE)
+    ]
+    arrays: dict[str, Any] = {"posterior": ["mean", "counts", "pending"], "limit": LONG}
+    by_similarity = scene.http.get(f"{path}/arrays", params={**arrays, "similarity": True}).content
+    by_columns = scene.http.get(f"{path}/arrays", params={**arrays, "column": ["temperature", "solvent"]}).content
+    return {
+        "whole candidates, as JSON": sum(map(len, pages)),
+        "whole candidates, compressed": sum(len(gzip.compress(page, 5)) for page in pages),
+        "packed, by similarity": len(by_similarity),
+        "packed, by similarity, compressed": len(gzip.compress(by_similarity, 5)),
+        "packed, by two columns, compressed": len(gzip.compress(by_columns, 5)),
+    }
+
+
+def map_times(browser: Browser, address: str, key: str) -> dict[str, float]:
+    """Seconds until the map of the long list is drawn, and the longest pause between two frames while it is zoomed."""
+    window = Window(browser, address, viewport={"width": 1280, "height": 860})
+    page = window.sign_in(key)
+    drawn = seconds_until(page, "/studies/long/map?x=temperature&y=pressure", ".chart.map .save-picture")
+    box = page.locator(".chart.map canvas").first.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.keyboard.down("Control")
+    page.evaluate(WATCH_FRAMES)
+    for _ in range(10):
+        page.mouse.wheel(0, -60)
+        page.wait_for_timeout(100)
+    longest = float(page.evaluate("window.longest")) / 1000
+    window.close()
+    return {"drawn after": drawn, "longest pause while zooming": longest}
+
+
+@dataclass(frozen=True)
+class LongMap:
+    sizes: dict[str, int]
+    times: dict[str, float]
+
+    def told(self) -> str:
+        sizes = markdown(["the map reads", "kB"], [[name, f"{size / 1000:,.0f}"] for name, size in self.sizes.items()])
+        times = markdown(["the map is", "seconds"], [[name, f"{value:.2f}"] for name, value in self.times.items()])
+        return f"## The map of {LONG:,} candidates\n\n{sizes}\n\n{times}\n"
+
+
 def report(sizes: dict[str, int], found: dict[str, float], runs: int, loads: tuple[float, float]) -> str:
     times_table = markdown(["view", "seconds"], [[view, f"{seconds:.1f}"] for view, seconds in found.items()])
     sizes_table = markdown(["read", "kB, compressed"], [[part, f"{size / 1000:.1f}"] for part, size in sizes.items()])
@@ -116,12 +195,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as server, running_browser() as browser:
         assert server.key
         with Scene(server.address, server.key) as scene:
-            worked_study(scene, "suzuki-coupling", rounds=4)
+            worked_study(scene, "suzuki-coupling", rounds=2)
             scene.ask("suzuki-coupling", "bench-1", min_size=6, max_size=6)
-        load = os.getloadavg()[0]
-        found = dict(times(browser, server.address, server.key, runs))
+            load = os.getloadavg()[0]
+            found = dict(times(browser, server.address, server.key, runs))
+            load_after = os.getloadavg()[0]
+            long_list(scene)
+            long_map = LongMap(map_bytes(scene), map_times(browser, server.address, server.key))
     sizes = parts()
-    text = report(sizes, found, runs, (load, os.getloadavg()[0]))
+    text = f"{report(sizes, found, runs, (load, load_after))}\n{long_map.told()}"
     REPORT.write_text(text)
     sys.stdout.write(text)
     light = next(iter(sizes.values())) < MOST_BYTES

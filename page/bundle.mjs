@@ -25,7 +25,7 @@ const options = {
 const scripts = await build({ ...options, entryPoints: { main: "src/main.tsx" }, splitting: true });
 const reference = await build({ ...options, entryPoints: { docs: "src/docs.tsx" } });
 const styles = await build({
-  entryPoints: { page: "css/page.css", docs: "css/docs.css", print: "css/print.css" },
+  entryPoints: { page: "css/page.css", docs: "css/docs.css" },
   outdir: into,
   bundle: true,
   minify: true,

@@ -57,12 +57,12 @@ class SharedAnswers:
         return answer.body
 
     async def compute(
-        self, request: Request, long_work: LongWork, address: str, etag: str, make: Callable[[], Shape]
+        self, request: Request, long_work: LongWork, address: str, etag: str, make: Callable[[], bytes]
     ) -> bytes:
         """Compute an answer, or wait for the request that computes it already."""
         job = self._jobs.get((address, etag))
         if job is None or job.future.done() or not job.demand.join():
-            job = long_work.start(request.scope["key_id"], lambda: make().model_dump_json().encode())
+            job = long_work.start(request.scope["key_id"], make)
             self._jobs[address, etag] = job
         try:
             body = await long_work.wait(request, job)
@@ -136,6 +136,10 @@ class SharedReader:
 
     async def answer(self, study: str, make: Callable[[], Shape]) -> Response:
         """304 if the reader has this state of the study already, else what `make` gives, made once for everybody."""
+        return await self.answer_bytes(study, lambda: make().model_dump_json().encode(), "application/json")
+
+    async def answer_bytes(self, study: str, make: Callable[[], bytes], media_type: str) -> Response:
+        """As `answer`, for what is no JSON."""
         state = self.request.app.state
         etag = etag_of(await state.study_looks.find(self.tx, study))
         headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
@@ -146,7 +150,7 @@ class SharedReader:
         body = shared.find(address, etag)
         if body is None:
             body = await shared.compute(self.request, state.long_work, address, etag, make)
-        return Response(body, media_type="application/json", headers=headers)
+        return Response(body, media_type=media_type, headers=headers)
 
 
 async def get_reader(

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info
 from app.arrays import Array, FloatArray, IndexArray
 from app.domain.batches import BatchRecord, BatchSize, Computation, Draft, DraftSuggestion
 from app.domain.errors import CandidatesExhausted
-from app.domain.predictions import Fit
+from app.domain.predictions import Fit, share_in_words
 from app.domain.studies import Configuration
 from app.engine import Ask, Choose, Selection, State, algorithm_named, alpha, beta, design
 from app.engine import choose as choose_by_ucb
@@ -215,7 +215,7 @@ def _size_words(model: Model, sized: SizedSelection, size: BatchSize, terms: Ter
         limited = " within what the batch may take" if terms.allowances else ""
         return f"{measurements}: no other candidate may be chosen{limited}."
     if batch.ended == "promise":
-        return f"{measurements}: {_one_fewer_and_more(sized)}. Better wait for results."
+        return f"{measurements}: {one_fewer_and_more(sized)}. Better wait for results."
     return f"{measurements}, {_complete_in_words(model, sized, size, terms)}."
 
 
@@ -228,15 +228,25 @@ def _complete_in_words(model: Model, sized: SizedSelection, size: BatchSize, ter
     if not model.observed.size:
         unseen = "one fewer would leave a part of it unseen, one more would divide it more finely"
         return f"{reason}, spread over the whole list: {unseen}"
-    return f"{reason}; {_one_fewer_and_more(_with_one_more(model, sized, size, terms))}"
+    return f"{reason}; {one_fewer_and_more(_with_one_more(model, sized, size, terms))}"
 
 
-def _one_fewer_and_more(sized: SizedSelection) -> str:
+def one_fewer_and_more(sized: SizedSelection) -> str:
     """What the last choice promises, and so is lost without it, and what another would."""
-    more = "no other may be chosen" if sized.next_share is None else f"one more would promise {sized.next_share:.0%}"
-    if len(sized.shares) == 1:
-        return more if sized.next_share is None else f"{more} of what it does"
-    return f"the last promises {sized.shares[-1]:.0%} of what the first does, which one fewer would give up; {more}"
+    alone = len(sized.shares) == 1
+    more = "no other may be chosen"
+    if sized.next_share is not None:
+        more = f"one more would promise {_promised(sized.next_share, 'it' if alone else 'the first')}"
+    if alone:
+        return more
+    return f"the last promises {_promised(sized.shares[-1], 'the first')}, which one fewer would give up; {more}"
+
+
+def _promised(share: float, other: str) -> str:
+    """What a choice promises beside another, which may promise next to nothing: then a percentage says nothing."""
+    if share > 1:
+        return f"more than {other} does"
+    return f"{'less than 1 %' if share < 0.005 else share_in_words(share)} of what {other} does"
 
 
 def _with_one_more(model: Model, sized: SizedSelection, size: BatchSize, terms: Terms) -> SizedSelection:

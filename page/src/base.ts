@@ -9,3 +9,4 @@ import "./parts/states.tsx";
 import "./views/bench/bench.tsx";
 import "./views/signin.tsx";
 import "./views/studies.tsx";
+import "./views/study/facts.ts";

@@ -1,5 +1,6 @@
 // The start: who is signed in, which view to show, and what happens when the session ends.
 
+import "./base.ts";
 import { type ComponentType, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { followLinks, type Place, useAddress } from "./core/address.ts";

@@ -82,6 +82,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "GET /v1/studies/{study}/certificate": {},
     "GET /v1/studies/{study}/diagnostics": {},
     "GET /v1/studies/{study}/trace": {},
+    "GET /v1/studies/{study}/arrays": {},
     "GET /v1/studies/{study}/front": {},
     "POST /v1/studies/{study}/backtests": {"json": {"seeds": 1, "batch_sizes": [2]}},
     "POST /v1/backtests": {

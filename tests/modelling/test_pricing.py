@@ -1,5 +1,8 @@
 """What a term costs: against brute force over draws, against nothing, and in which unit."""
 
+from dataclasses import replace
+from typing import cast
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -8,7 +11,10 @@ from app.arrays import Array, IndexArray
 from app.domain.batches import BatchSize
 from app.domain.candidates import BlockArrays, CandidateBlock, Column
 from app.domain.studies import Configuration, Constraint, Direction, Objective
+from app.engine import Selection
+from app.engine.auto import SizedSelection
 from app.modelling.aiming import Aiming
+from app.modelling.drafting import one_fewer_and_more
 from app.modelling.ledger_state import LedgerState
 from app.modelling.model import Model
 from app.modelling.pricing import expected_gains, extra_gains, lost_shares, student_of
@@ -131,3 +137,15 @@ def test_what_is_probably_infeasible_promises_nothing() -> None:
     free = draft_batch(constrained, BatchSize(3, 3), Terms(where=np.ones(ROWS, dtype=bool)))
     assert price > 0.0
     assert free.record.prices == {"where": 0.0}
+
+
+def test_what_promises_more_than_the_first_is_not_told_in_percent() -> None:
+    """Where the first promises next to nothing, the last once promised 414716652832798277632% of it."""
+    batch = SizedSelection(cast("Selection", None), np.array([1.0, 0.4, 4e15]), next_share=0.634)
+    words = one_fewer_and_more(batch)
+    assert words.startswith("the last promises more than the first does, which one fewer would give up;")
+    assert words.endswith("one more would promise 63 % of what the first does")
+    alone = replace(batch, shares=np.array([1.0]), next_share=1.4)
+    assert one_fewer_and_more(alone) == "one more would promise more than it does"
+    little = replace(alone, next_share=1e-9)
+    assert one_fewer_and_more(little) == "one more would promise less than 1 % of what it does"

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.server import Server
+from tests.web.browser import eventually
 from tests.web.conftest import Open
 from tests.web.scene import Scene
 
@@ -270,6 +271,16 @@ def test_a_hundred_thousand_candidates_scroll(window: Open, scene: Scene) -> Non
     assert page.locator(".tr").count() < 100
 
 
+# Whether something is written at the foot of a map, where no dot can lie: the title of its axis.
+TITLED = """canvas => {
+    const { width, height } = canvas
+    const copy = Object.assign(document.createElement("canvas"), { width, height: 12 })
+    const context = copy.getContext("2d", { willReadFrequently: true })
+    context.drawImage(canvas, 0, 12 - height)
+    return context.getImageData(0, 0, width, 12).data.some((value, at) => at % 4 === 3 && value > 0)
+}"""
+
+
 def test_the_history_can_be_replayed_and_verified_and_read(window: Open, scene: Scene, study: str) -> None:
     scene.ask(study, "b", min_size=2, max_size=2)
     page = window().sign_in(scene.key, f"/studies/{study}/batches")
@@ -281,8 +292,18 @@ def test_the_history_can_be_replayed_and_verified_and_read(window: Open, scene: 
     expect(page.locator(".timeline li")).to_have_count(3)
     scene.report(study, {"candidate": "A3", "value": 3.5})
     expect(page.locator(".timeline li")).to_have_count(4)
+    expect(page.get_by_role("heading", name="Today")).to_be_visible()
+    expect(page.locator(".timeline li").first).to_contain_text("A3 3.5 %")  # what was reported, not only how many
+    scene.send("PATCH", f"/v1/studies/{study}", json={"tags": ["screen"], "max_batch": 7}, headers={"If-Match": "*"})
+    expect(page.locator(".timeline li").first).to_contain_text("Changed: max batch, tags")
+    page.get_by_label("Kind of event").select_option("batches")
+    expect(page.locator(".timeline li")).to_have_count(1)
+    page.get_by_role("link", name="Batch 1 issued to b").click()
+    expect(page.get_by_role("button", name="Batch 1, show")).to_have_attribute("aria-expanded", "true")
     page.get_by_role("link", name="Map").click()
+    page.locator(".chart.map canvas").first.wait_for()  # by similarity, without axes
     page.get_by_label("Horizontal").select_option("temperature")
+    eventually(page, lambda: page.locator(".chart.map canvas").first.evaluate(TITLED) or None)
     page.locator("label", has_text="Colour").locator("select").select_option("std")
     expect(page.locator(".legend")).to_contain_text("uncertainty")
 

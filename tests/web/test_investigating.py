@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from openpyxl import load_workbook
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Open
@@ -53,6 +54,35 @@ def test_results_are_listed_with_what_was_expected_sorted_and_found(
     rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
     assert [float(row["value"]) for row in rows] == sorted(float(row["value"]) for row in rows)
     assert len(rows) == 7
+
+
+def test_results_are_shown_with_their_conditions_and_saved_as_they_are_shown(
+    window: Open, scene: Scene, investigated: str
+) -> None:
+    page = window().sign_in(scene.key, f"/studies/{investigated}/results?which=unasked&sort=-value")
+    page.get_by_role("button", name="Conditions").click()
+    page.get_by_label("temperature").check()
+    page.get_by_label("solvent").check()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Conditions: 2 shown")).to_be_visible()
+    page.get_by_role("button", name="temperature").click()
+    page.get_by_label("Find a key, note or person").fill("thf")
+    expect(page.get_by_text("3 results of 10")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
+    assert [(row["candidate"], row["temperature"], row["solvent"]) for row in rows] == [
+        ("A1", "45", "THF"),
+        ("A1", "45", "THF"),
+        ("A4", "60", "THF"),
+    ]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Excel").click()
+    with Path(download.value.path()).open("rb") as file:
+        header, *cells = load_workbook(file).worksheets[0].iter_rows(values_only=True)
+    assert list(header) == list(rows[0])
+    assert [["" if cell is None else str(cell) for cell in row] for row in cells] == [[*row.values()] for row in rows]
+    assert isinstance(cells[0][header.index("value")], int | float)
 
 
 def test_results_are_corrected_and_taken_back_with_a_reason(window: Open, scene: Scene, investigated: str) -> None:
@@ -154,6 +184,9 @@ def test_candidates_are_measured_on_a_bench_or_never_and_no_column_hides_itself(
     rows = list(csv.DictReader(Path(download.value.path()).read_text().splitlines()))
     assert len(rows) == 9
     assert all(row["mean"] for row in rows)
+    assert "temperature" in rows[0]
+    assert "batch no" not in rows[0]  # it is hidden
+    assert "omit=batch+no" in (page.get_by_role("link", name="Excel").get_attribute("href") or "")
 
 
 def test_insights_name_columns_predictions_and_surprises(window: Open, scene: Scene, investigated: str) -> None:

@@ -1,10 +1,13 @@
 """Signing a browser in: a cookie that scripts cannot read, and writes only from our own page."""
 
+import html
+import re
 from collections.abc import Callable
 
 import pytest
 from fastapi.testclient import TestClient
 
+from app.api.routes.page import SIGNED_IN
 from app.api.sessions import COOKIE
 from tests.api.conftest import problem
 from tests.conftest import on_sqlite
@@ -105,3 +108,33 @@ def test_a_revoked_key_ends_its_sessions(signed_in: TestClient, new_key: Callabl
 def test_the_key_in_the_header_outranks_the_cookie(signed_in: TestClient, new_key: Callable[..., str]) -> None:
     admin = {"Authorization": f"Bearer {new_key('admin')}"}
     assert signed_in.get("/v1/keys/me", headers=admin).json()["role"] == "admin"
+
+
+def test_answers_within_a_session_are_compressed_and_those_to_programs_are_not(
+    anonymous: TestClient, new_key: Callable[..., str]
+) -> None:
+    key, packed = new_key("scientist"), {"Accept-Encoding": "gzip"}
+    program = {"Authorization": f"Bearer {key}", **packed}
+    anonymous.put("/v1/studies/s", json={"description": "a long story " * 100}, headers=program).raise_for_status()
+    told = anonymous.get("/v1/studies/s", headers=program)
+    assert "Content-Encoding" not in told.headers
+    anonymous.post("/session", json={"key": key}, headers=OURS).raise_for_status()
+    read = anonymous.get("/v1/studies/s", headers=packed)
+    assert (read.headers["Content-Encoding"], read.headers["Vary"]) == ("gzip", "Accept-Encoding")
+    assert int(read.headers["Content-Length"]) < 1_000 < len(read.content)
+    assert read.content == told.content
+    assert "Content-Encoding" not in anonymous.get("/v1/studies/s", headers={"Accept-Encoding": "identity"}).headers
+    assert "Content-Encoding" not in anonymous.get("/v1/keys/me", headers=packed).headers  # too short to be worth it
+
+
+def test_the_document_names_the_answers_of_its_view_to_those_who_are_signed_in(anonymous: TestClient) -> None:
+    def named(path: str) -> list[str]:
+        links = re.findall(r'as="fetch" crossorigin href="([^"]+)"', anonymous.get(path).text)
+        return [str(anonymous.base_url.join(path).join(html.unescape(link)).raw_path, "ascii") for link in links]
+
+    assert named("/studies/s") == []
+    anonymous.cookies.set(SIGNED_IN, "1")
+    assert named("/studies/s/map") == ["/v1/studies/s", "/v1/studies/s/summary", "/v1/studies/s/trace"]
+    assert "/v1/studies/s/batches?worker=b-1&after=0&limit=1000" in named("/studies/s/bench/b-1")
+    assert named("/studies/%22%3E%3Cscript%3E") == []
+    assert named("/") == ["/v1/studies?after=0&limit=1000"]

@@ -173,6 +173,18 @@ async def append(
         return respond(await run_long(work))
 
 
+Named = tuple[tuple[str, ...], tuple[int, ...]]
+
+
+async def named_candidates(
+    key: Annotated[Names, Query(max_length=MOST_NAMED, description="Only the candidates with these keys.")] = [],  # noqa: B006
+    number: Annotated[
+        list[int], Query(max_length=MOST_NAMED, description="Only those at these places of the list, from 0.")
+    ] = [],  # noqa: B006
+) -> Named:
+    return tuple(key), tuple(number)
+
+
 async def candidate_query(
     offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
@@ -185,9 +197,9 @@ async def candidate_query(
     where: Annotated[
         Names, Query(max_length=MOST_CONDITIONS, description="`column=value`, `column>=number` …; all must hold.")
     ] = [],  # noqa: B006
-    key: Annotated[Names, Query(max_length=MOST_NAMED, description="Only the candidates with these keys.")] = [],  # noqa: B006
+    named: Annotated[Named, Depends(named_candidates)] = ((), ()),
 ) -> CandidateQuery:
-    return CandidateQuery(offset, limit, sort, available, search, posterior, tuple(where), tuple(key))
+    return CandidateQuery(offset, limit, sort, available, search, posterior, tuple(where), *named)
 
 
 @router.get(

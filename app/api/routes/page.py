@@ -1,12 +1,13 @@
 """The page: its built files as they are, and its own addresses, which all open the same document.
 
 `page/build.py` builds it from `page/src` into `app/web`. Links in the documents are relative to the address that was
-asked for, so that the page also works below a path prefix.
+asked for, so that the page also works below a path prefix. The document of a view names the files that the view needs,
+and for somebody who is signed in the answers that it will ask for first: on a slow line every round trip counts.
 """
 
 import gzip
 import re
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Literal
@@ -15,6 +16,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from app.domain.errors import Missing
+from app.domain.limits import is_name
 
 router = APIRouter(include_in_schema=False)
 
@@ -39,6 +41,7 @@ _TYPES = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
+SIGNED_IN = "nextbatch_here"  # set by page/src/core/session.ts; the session's own cookie is sent to the API alone
 _NAMED_BY_CONTENT = re.compile(r"-[A-Z0-9]{8}\.(?:js|css)$")
 _NOT_BUILT = "The page is not built: run `make setup`, or `python page/build.py`. The API works without it."
 
@@ -90,7 +93,45 @@ def _document(request: Request, name: str) -> Response:
     if template is None:
         return Response(_NOT_BUILT, status_code=503, media_type="text/plain; charset=utf-8")
     root = "../" * (request.url.path.count("/") - 1) or "./"
-    return _answer(request, name, template.replace(b"{root}", root.encode()))
+    filled = template.replace(b"{answers}", _answers(request).encode()).replace(b"{files}", _files(request, template))
+    return _answer(request, name, filled.replace(b"{root}", root.encode()))
+
+
+def _answers(request: Request) -> str:
+    """Links to the answers that a view asks for first, if the browser says that somebody is signed in."""
+    if SIGNED_IN not in request.cookies:
+        return ""
+    wanted = _wanted_answers(request.url.path.strip("/").split("/"))
+    return "".join(f'<link rel="preload" as="fetch" crossorigin href="{{root}}v1/{path}">' for path in wanted)
+
+
+def _wanted_answers(place: list[str]) -> list[str]:
+    match place:
+        case [""]:
+            return ["studies?after=0&amp;limit=1000"]
+        case ["studies", name, "bench", worker] if is_name(name) and is_name(worker):
+            listed = f"studies/{name}/batches?worker={worker}&amp;after=0&amp;limit=1000"
+            results = f"studies/{name}/observations?after=0&amp;limit=10000"
+            return [f"studies/{name}", f"studies/{name}/summary", listed, results]
+        case ["studies", name, "bench"] if is_name(name):
+            return [f"studies/{name}", f"studies/{name}/summary"]
+        case ["studies", name, *_] if is_name(name):
+            return [f"studies/{name}", f"studies/{name}/summary", f"studies/{name}/trace"]
+    return []
+
+
+def _files(request: Request, template: bytes) -> bytes:
+    """Links to the scripts of a study's view, which the first script would otherwise ask for later."""
+    match request.url.path.strip("/").split("/"):
+        case ["studies", _]:
+            parts = [b"study"]
+        case ["studies", _, part, *_] if part != "bench":
+            parts = [b"study", b"parts"]
+        case _:
+            parts = []
+    named = [re.search(rb'data-%s="([^"]*)"' % part, template) for part in parts]
+    files = dict.fromkeys(file for found in named if found for file in found[1].split())
+    return b"".join(b'<link rel="modulepreload" href="{root}web/%s">' % file for file in files)
 
 
 def _file(request: Request, name: str) -> Response:
@@ -111,6 +152,6 @@ def _answer(request: Request, name: str, content: bytes) -> Response:
     return Response(content, media_type=_TYPES[name.rpartition(".")[2]], headers=headers)
 
 
-@cache
+@lru_cache(maxsize=256)  # every study has a document of its own
 def _compressed(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
 from app.api.bodies import StrictRoute
@@ -13,12 +13,14 @@ from app.api.schemas.diagnostics import DiagnosticsOut, diagnostics_out
 from app.api.schemas.fronts import FrontOut, front_out
 from app.api.schemas.ledger import ReplayedOut, VerifiedOut, replayed_out, verified_out
 from app.api.schemas.reading import CertificateAnswer, SummaryOut, TraceOut, certificate_out, summary_out, trace_out
+from app.api.schemas.report_body import BINARY
 from app.api.schemas.shape import Name
 from app.api.shared_answers import Reader
-from app.services.use_cases import batches, verification
+from app.services.use_cases import batches, candidate_arrays, verification
+from app.services.use_cases.candidate_arrays import ArrayQuery
 from app.services.workflows.diagnose import diagnose_study
 from app.services.workflows.replay import replay
-from app.services.workflows.summarise import read_front, read_volumes, summarise
+from app.services.workflows.summarise import predict, read_front, read_volumes, summarise
 
 router = APIRouter(
     prefix="/v1/studies/{study}", tags=["reading"], route_class=StrictRoute, responses=COMMON | OF_A_STUDY
@@ -27,6 +29,8 @@ router = APIRouter(
 AsOf = Annotated[int | None, Query(ge=1, lt=2**31, description="As it was after this event of the ledger.")]
 OF_SEVERAL = "With several quantities: which one; by default the first objective."
 MODEL = documented("conflict")
+PACKED = "application/octet-stream"
+MOST_ARRAYS = 20
 
 
 @router.get("/summary", summary="A study at a glance", response_model=SummaryOut, responses=NOT_MODIFIED | MODEL)
@@ -88,6 +92,40 @@ async def read_diagnostics(
     errors.
     """
     return await reader.answer(study, lambda: diagnostics_out(diagnose_study(resources, reader.tx, study, quantity)))
+
+
+async def array_query(
+    column: Annotated[list[str], Query(max_length=MOST_ARRAYS, description="Columns of the list.")] = [],  # noqa: B006
+    posterior: Annotated[
+        list[str], Query(max_length=MOST_ARRAYS, description="What the model says: `mean`, `std`, `counts` …")
+    ] = [],  # noqa: B006
+    similarity: Annotated[
+        bool, Query(description="Two more: where each candidate lies on the map, similar ones close together.")
+    ] = False,
+    limit: Annotated[int, Query(ge=1, le=1_000_000, description="The first so many of the list.")] = 100_000,
+) -> ArrayQuery:
+    return ArrayQuery(tuple(column), tuple(posterior), similarity, limit)
+
+
+@router.get(
+    "/arrays",
+    summary="Numbers of all candidates, packed: columns, predictions, positions on a map",
+    response_class=Response,
+    responses=NOT_MODIFIED | MODEL | {200: {"content": {PACKED: BINARY}, "description": "The arrays"}},
+)
+async def read_arrays(
+    study: Name, reader: Reader, resources: ResourcesDep, query: Annotated[ArrayQuery, Depends(array_query)]
+) -> Response:
+    """Little-endian float32, one array after the other in the order of the list: the columns, the predictions, the two
+    positions, and last 1 for each available candidate. A text is the position of its level, a missing number NaN.
+    """
+
+    def make() -> bytes:
+        predictions = predict(resources, reader.tx, study) if query.posterior else None
+        with resources.memory.reserve(reader.tx.read(candidate_arrays.array_bytes, study, query)):
+            return reader.tx.read(candidate_arrays.packed_arrays, resources, study, query, predictions)
+
+    return await reader.answer_bytes(study, make, PACKED)
 
 
 @router.post("/verify", summary="Check the ledger, and everything that is derived from it")

@@ -38,6 +38,7 @@ class CandidateQuery:
     posterior: bool = False  # with what the model says of each
     where: tuple[str, ...] = ()  # conditions of the filter language
     keys: tuple[str, ...] = ()  # only these candidates; all if empty
+    numbers: tuple[int, ...] = ()  # only those at these places of the list; all if empty
     omitted: tuple[str, ...] = ()  # columns that a table leaves out
 
 
@@ -226,6 +227,8 @@ def _matching(
         named = np.zeros(len(candidates), dtype=bool)
         named[list(candidates.find_all(query.keys).values())] = True
         meets &= named
+    if query.numbers:
+        meets &= np.isin(np.arange(len(candidates)), query.numbers)
     if query.search:
         meets &= candidates.with_key_part(query.search)
     return np.flatnonzero(meets)

@@ -1,6 +1,7 @@
 // What most charts need of Apache ECharts: a chunk of its own, read with the first chart. Each part is imported by its
 // own file: what two chunks import from one index, esbuild would put into a chunk that both wait for.
 
+import "../base.ts";
 import "echarts/lib/chart/bar";
 import "echarts/lib/chart/line";
 import "echarts/lib/chart/scatter";

@@ -1,5 +1,6 @@
 // What only some charts need of Apache ECharts: tiles, parallel coordinates, intervals, brushes, and the canvas.
 
+import "../base.ts";
 import "echarts/lib/chart/custom";
 import "echarts/lib/chart/heatmap";
 import "echarts/lib/chart/parallel";

@@ -35,7 +35,7 @@ function delimiterOf(text: string): string {
 const cellPattern = (delimiter: string) =>
   new RegExp(`(?:"((?:[^"]|"")*)"|([^${delimiter}\n]*))(${delimiter}|\r?\n|$)`, "g");
 
-type Writable = string | number | boolean | null | undefined;
+export type Writable = string | number | boolean | null | undefined;
 
 export function csvText(header: string[], rows: Writable[][]): string {
   return [header, ...rows]
@@ -51,10 +51,13 @@ function written(value: Writable): string {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-export function saveText(name: string, text: string, type = "text/csv;charset=utf-8"): void {
+export const saveText = (name: string, text: string, type = "text/csv;charset=utf-8"): void =>
+  saveFile(name, new Blob([text], { type }));
+
+export function saveFile(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.download = name;
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(content);
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

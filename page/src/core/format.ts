@@ -105,6 +105,17 @@ export function shortTime(stamp: string): string {
   return today ? CLOCK.format(moment) : `${DAY.format(moment)}, ${CLOCK.format(moment)}`;
 }
 
+export const clockTime = (stamp: string): string => CLOCK.format(new Date(stamp));
+const WHOLE_DAY = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const OLD_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "long" });
+
+// The day of a moment, as a heading; another year is named.
+export function dayWords(stamp: string): string {
+  const [moment, now] = [new Date(stamp), new Date()];
+  if (moment.toDateString() === now.toDateString()) return "Today";
+  return (moment.getFullYear() === now.getFullYear() ? WHOLE_DAY : OLD_DAY).format(moment);
+}
+
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86400],
   ["hour", 3600],

@@ -38,6 +38,15 @@ export async function recall(): Promise<void> {
 function remember(fresh: Key): void {
   key = fresh;
   localStorage.setItem(NOTE, JSON.stringify(fresh));
+  tellServer(true);
+}
+
+// The session's cookie is sent to the API alone. This one says to the document that somebody is signed in, so that it
+// names the answers that its view will ask for. It opens nothing either.
+function tellServer(signedIn: boolean): void {
+  const days = signedIn ? 400 : 0;
+  // biome-ignore lint/suspicious/noDocumentCookie: on plain http, browsers have no Cookie Store API
+  document.cookie = `nextbatch_here=1; path=${at("")}; max-age=${days * 86_400}; samesite=strict`;
 }
 
 export async function signIn(plaintextKey: string, longer: boolean): Promise<void> {
@@ -67,6 +76,7 @@ export async function signOut(): Promise<void> {
 export function forgetKey(): void {
   key = null;
   localStorage.removeItem(NOTE);
+  tellServer(false);
   forget();
 }
 

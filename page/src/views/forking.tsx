@@ -1,5 +1,6 @@
 // Fork a study: a new one that begins as this one is, or was after an event, under other settings.
 
+import "../base.ts";
 import { go, studyPath } from "../core/address.ts";
 import { change, studyApi } from "../core/api.ts";
 import type { Study } from "../core/types.ts";

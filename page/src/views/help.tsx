@@ -1,6 +1,6 @@
 // Help: how a study goes, the keys of the keyboard, and every term in a chemist's words. Works without the internet.
 
-import "../base.ts";
+import "./study/details.ts";
 import { useState } from "preact/hooks";
 import { at, type Place } from "../core/address.ts";
 import { useTitle } from "../core/hooks.ts";

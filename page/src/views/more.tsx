@@ -1,6 +1,6 @@
 // The views that are opened less often: one chunk for all of them.
 
-import "../base.ts";
+import "./study/details.ts";
 import type { ComponentType } from "preact";
 import type { Place } from "../core/address.ts";
 import Compare from "./compare.tsx";

@@ -1,5 +1,6 @@
 // The dialog that adds candidates: a file is checked first, and stored when everything is in order.
 
+import "./study/details.ts";
 import { useState } from "preact/hooks";
 import { query, send, studyApi, token } from "../core/api.ts";
 import { typeOf } from "../core/csv.ts";

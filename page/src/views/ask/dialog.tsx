@@ -1,6 +1,6 @@
 // The dialog of an ask: what it says on one side, the batch as it would be on the other. Nothing counts until it is issued.
 
-import "../../base.ts";
+import "../study/details.ts";
 import { useRef, useState } from "preact/hooks";
 import { codeOf, explain, Problem } from "../../core/api.ts";
 import { plural } from "../../core/format.ts";

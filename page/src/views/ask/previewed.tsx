@@ -1,7 +1,7 @@
 // The batch as it would be: its candidates, why it has its size, and what each condition costs. Nothing is stored.
 
 import { Fragment } from "preact";
-import { cell, plural } from "../../core/format.ts";
+import { cell, localised, plural } from "../../core/format.ts";
 import type { Column, Preview, Study, Suggestion, Summary } from "../../core/types.ts";
 import { endedWords, expectedWords, purposeWords } from "../../core/words.ts";
 import { Term } from "../../parts/term.tsx";
@@ -30,7 +30,7 @@ export function Previewed({ preview, before, outdated, busy, terms, study, summa
       {preview && (
         <>
           <h3 aria-level={2}>{sizeWords(preview, terms)}</h3>
-          {preview.size_words && <p class="quiet small">{preview.size_words}</p>}
+          {preview.size_words && <p class="quiet small">{localised(preview.size_words)}</p>}
           <p class="quiet small">
             {outdated ? "The request has changed since. Preview it again." : "Nothing is stored yet."}
           </p>

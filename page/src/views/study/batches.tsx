@@ -4,7 +4,7 @@ import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { benchPath, setSearch, useAddress } from "../../core/address.ts";
 import { explain, send, studyApi } from "../../core/api.ts";
-import { cell, count, fullTime, number, outcome, plural, shortTime } from "../../core/format.ts";
+import { cell, count, fullTime, localised, number, outcome, plural, shortTime } from "../../core/format.ts";
 import { useGet } from "../../core/hooks.ts";
 import type { Batch, BatchBrief, Replayed, Suggestion, Verified } from "../../core/types.ts";
 import { endedWords, expectedWords, purposeWords, stateWords } from "../../core/words.ts";
@@ -172,14 +172,14 @@ function BatchRow({ batch, facts, open, onTurn, verdict, onReplay }: RowProps) {
       </td>
       <td class="right number">{batch.size}</td>
       <td>
-        {batch.size_words ?? endedWords(batch.ended)}
+        {batch.size_words ? localised(batch.size_words) : endedWords(batch.ended)}
         {rescues.length > 0 && (
           <span class="chip warn gap" title={`Numerical problems were worked around: ${rescues.join(", ")}`}>
             degraded
           </span>
         )}
       </td>
-      <td class="right number">{boundWords(batch.regret_bound, facts.summary.unit)}</td>
+      <td class="right number nowrap">{boundWords(batch.regret_bound, facts.summary.unit)}</td>
       <td class="nowrap" title={fullTime(batch.created_at)}>
         {shortTime(batch.created_at)}
       </td>

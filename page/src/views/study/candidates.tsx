@@ -63,7 +63,8 @@ export default function Candidates() {
         {may("manage") && <UploadCandidates name={name} onDone={look} first />}
       </Empty>
     );
-  const table = (format: string) => studyApi(name, "/candidates") + query({ ...wanted, posterior: true, format });
+  const table = (format: string) =>
+    studyApi(name, "/candidates") + query({ ...wanted, posterior: true, format, omit: hidden });
   return (
     <>
       <div class="row tools">

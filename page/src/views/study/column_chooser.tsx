@@ -9,9 +9,10 @@ interface ChooserProps {
   columns: Column[];
   hidden: string[];
   onChange: (hidden: string[]) => void;
+  title?: (shown: number) => string; // of the button, where columns are not shown unless somebody wants them
 }
 
-export function ColumnChooser({ columns, hidden, onChange }: ChooserProps) {
+export function ColumnChooser({ columns, hidden, onChange, title }: ChooserProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const own = columns.filter((column) => column.role !== "key");
@@ -23,7 +24,7 @@ export function ColumnChooser({ columns, hidden, onChange }: ChooserProps) {
     <div class="popup-holder" ref={box}>
       <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name="columns" size={16} />
-        {away ? `Columns: ${away} of ${own.length} hidden` : "Columns"}
+        {title?.(own.length - away) ?? (away ? `Columns: ${away} of ${own.length} hidden` : "Columns")}
       </button>
       {open && (
         <fieldset class="popup card">

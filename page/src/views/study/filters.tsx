@@ -103,10 +103,14 @@ function Written({ columns, onAdd, short = false }: BuilderProps & { short?: boo
   );
 }
 
+// The shortest condition that the columns allow: an example must fit into its field.
 function exampleOf(columns: Column[]): string {
-  const column = columns.find(({ kind }) => kind === "number") ?? columns[0];
-  if (!column) return "column=value";
-  return `${column.name}${column.kind === "number" ? ">=80" : `=${column.levels[0] ?? "…"}`}`;
+  const examples = columns
+    .filter(({ role, kind, levels }) => role === "feature" && (kind !== "text" || levels.length))
+    .map(
+      ({ name, kind, levels }) => `${name}${kind === "number" ? ">=80" : `=${kind === "text" ? levels[0] : "true"}`}`,
+    );
+  return examples.sort((a, b) => a.length - b.length)[0] ?? "column=value";
 }
 
 const SIGNS: [string, string][] = [

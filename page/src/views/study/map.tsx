@@ -3,137 +3,120 @@
 import type { EChartsType } from "echarts/core";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
-import { principalComponents } from "../../charts/components.ts";
 import { setSearch, useAddress } from "../../core/address.ts";
-import { get, query, studyApi } from "../../core/api.ts";
 import { csvText, saveText } from "../../core/csv.ts";
 import { cell, count, measured, number, plural } from "../../core/format.ts";
 import { useFollowed, useRead } from "../../core/hooks.ts";
-import { beliefOf, isSeveral, objectivesOf, quantityOf, quantityTitle } from "../../core/quantities.ts";
-import type { Bench, CandidatePage, Quantity } from "../../core/types.ts";
+import { isSeveral, objectivesOf, quantityOf, quantityTitle } from "../../core/quantities.ts";
+import type { Column, Quantity } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Select } from "../../parts/field.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
-import { type Believed, joined } from "./believed.ts";
+import type { Believed } from "./believed.ts";
 import { type Facts, useFacts } from "./facts.ts";
-import { type Dot, mapOption, scaleOf } from "./map_option.ts";
+import {
+  type Colour,
+  isInside,
+  type Mapped,
+  ofQuantity,
+  readAt,
+  readMap,
+  readPlaces,
+  type Shown as ShownBy,
+} from "./map_data.ts";
+import { BENCH, groupsOf, MEASURED, mapOption, placed, scaleOf } from "./map_option.ts";
 
-const PAGE = 10_000;
-const MOST = 50_000;
 const COLOURS = { mean: "expected value", std: "uncertainty", ucb: "best plausible value" };
-type Colour = keyof typeof COLOURS;
 const TERM_OF = { mean: "expected", std: "uncertainty", ucb: "plausible" } as const;
 
-type Mapped = Believed & { batch: boolean };
-
-async function readAll(name: string): Promise<Mapped[]> {
-  const pending = get<Bench>(studyApi(name, "/suggestions"));
-  const found: Believed[] = [];
-  for (let offset = 0; offset < MOST; offset = found.length) {
-    const page = await get<CandidatePage>(
-      studyApi(name, "/candidates") + query({ posterior: true, offset, limit: PAGE }),
-    );
-    found.push(...joined(page));
-    if (found.length >= page.total || !page.candidates.length) break;
-  }
-  const batch = new Set((await pending).suggestions.map((suggestion) => suggestion.key));
-  return found.map((candidate) => ({ ...candidate, batch: batch.has(candidate.key) }));
+// The candidates with a star: the best so far, or those on the measured front.
+function bestKeys({ summary }: Facts): string[] {
+  if (summary.front) return summary.front.measured.map(({ key }) => key);
+  return summary.best_observed ? [summary.best_observed.key] : [];
 }
 
-// Large lists are not read again with every event.
-function useMapped({ name, summary }: Facts) {
+// Long lists are not read again with every event.
+function useMapped(facts: Facts, shown: ShownBy, marked: string[]) {
+  const { name, summary } = facts;
   const seq = useFollowed(summary.seq, summary.counts.candidates > 5_000 ? 5_000 : 300);
-  return useRead(summary.counts.candidates ? () => readAll(name) : null, [name, seq]);
+  const { x, y, colour, quantity } = shown;
+  const keys = [...new Set([...bestKeys(facts), ...marked])];
+  const wanted = [name, seq, x, y, colour, quantity.name, keys.join("\n")];
+  return useRead(summary.counts.candidates ? () => readMap(facts, shown, keys) : null, wanted);
 }
 
 export default function CandidateMap() {
   const facts = useFacts();
   const { search } = useAddress();
-  const { data, error, reload } = useMapped(facts);
+  const features = facts.study.columns.filter((column) => column.role === "feature");
+  const featureOf = (asked: string | null) => features.find((feature) => feature.name === asked);
+  const [across, up] = [featureOf(search.get("x")), featureOf(search.get("y")) ?? featureOf(search.get("x"))];
+  const shown: ShownBy = {
+    x: across?.name ?? "",
+    y: across ? (up?.name ?? "") : "",
+    colour: (search.get("colour") ?? "mean") as Colour,
+    quantity: quantityOf(facts.summary, search.get("quantity")),
+  };
+  const marked = search.getAll("mark");
+  const { data, error, reload } = useMapped(facts, shown, marked);
   if (!facts.summary.counts.candidates)
     return <Empty icon="file" title="No candidates yet" text="Upload candidates to see them on a map." />;
   if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <Loading part />;
-  const colour = (search.get("colour") ?? "mean") as Colour;
-  const quantity = quantityOf(facts.summary, search.get("quantity"));
-  const marked = search.getAll("mark");
-  return (
-    <Shown
-      facts={facts}
-      all={data}
-      quantity={quantity}
-      marked={marked}
-      x={search.get("x") ?? ""}
-      y={search.get("y") ?? ""}
-      colour={colour}
-    />
-  );
+  return <Shown facts={facts} features={features} mapped={data} shown={shown} marked={marked} />;
 }
 
 interface ShownProps {
   facts: Facts;
-  all: Mapped[];
-  quantity: Quantity;
+  features: Column[];
+  mapped: Mapped;
+  shown: ShownBy;
   marked: string[]; // the candidates chosen in another view
-  x: string;
-  y: string;
-  colour: Colour;
 }
 
-function shadeOf({ belief }: Believed, colour: Colour, minimize: boolean): number | null {
-  if (!belief) return null;
-  const best = minimize ? belief.lower : belief.upper;
-  return { mean: belief.mean, std: belief.std, ucb: best }[colour];
+// The places of some keys; all of them were read with the map.
+function placesOf(keys: string[], named: Mapped["named"]): number[] {
+  const wanted = new Set(keys);
+  return [...named.values()].filter(({ key }) => wanted.has(key)).map((candidate) => candidate.number);
 }
 
-function Shown({ facts, all: known, quantity, marked, x, y, colour }: ShownProps) {
-  const { name, study, summary } = facts;
-  const all = useMemo(
-    () => known.map((candidate) => ({ ...candidate, belief: beliefOf(candidate.belief, quantity.name) })),
-    [known, quantity.name],
-  );
-  const features = study.columns.filter((column) => column.role === "feature");
+function Shown({ facts, features, mapped, shown, marked }: ShownProps) {
+  const { name, summary } = facts;
+  const { x, y, colour, quantity } = shown;
   const [lassoed, setLassoed] = useState<number[]>([]);
   const chart = useRef<EChartsType | null>(null);
-  const components = useMemo(
-    () =>
-      x
-        ? []
-        : principalComponents(
-            all.map((candidate) => candidate.features),
-            features,
-          ),
-    [all, x],
+  const groups = useMemo(
+    () => groupsOf(mapped, placesOf(bestKeys(facts), mapped.named), new Set(placesOf(marked, mapped.named))),
+    [mapped, marked.length],
   );
-  const across = scaleOf(
-    features.find((feature) => feature.name === x),
-    1,
-  );
-  const up = scaleOf(
-    features.find((feature) => feature.name === (y || x)),
-    2,
-  );
-  const dots: Dot[] = all.map((candidate, position) => ({
-    x: x ? across.place(candidate) : (components[position]?.[0] ?? 0),
-    y: x ? up.place(candidate) : (components[position]?.[1] ?? 0),
-    shade: shadeOf(candidate, colour, quantity.direction === "minimize"),
-    off: !candidate.available || (marked.length > 0 && !marked.includes(candidate.key)),
-    measured: (candidate.belief?.counts ?? 0) > 0,
-    batch: candidate.batch,
-    best: summary.front
-      ? summary.front.measured.some(({ key }) => key === candidate.key)
-      : candidate.key === summary.best_observed?.key,
-  }));
-  const shades = dots.map((dot) => dot.shade).filter((shade) => shade !== null);
-  const [low, high] = [Math.min(...shades), Math.max(...shades)];
-  const words = (position: number) => wordsOf(all[position], quantity.unit);
-  const open = (position: number) => all[position] && setSearch({ candidate: all[position].key });
+  const scaleFor = (column: string) => scaleOf(features.find((feature) => feature.name === column));
+  const [across, up] = [scaleFor(mapped.shown.x), scaleFor(mapped.shown.y)];
+  const words = (candidate: Believed) => wordsOf(ofQuantity(candidate, quantity), quantity.unit);
+  const tell = (place: number, told: (words: string[]) => void): string[] => {
+    const known = mapped.named.get(place);
+    if (known) return words(known);
+    readAt(name, place).then(
+      (found) => {
+        if (found) mapped.named.set(place, found);
+        if (found) told(words(found));
+      },
+      () => {}, // without the server there is nothing to tell
+    );
+    return ["…"];
+  };
+  const open = async (place: number) => {
+    const found = mapped.named.get(place) ?? (await readAt(name, place));
+    if (found) setSearch({ candidate: found.key });
+  };
+  const latest = useRef({ mapped, across, up });
+  latest.current = { mapped, across, up };
   const onReady = (made: EChartsType) => {
     chart.current = made;
-    made.on("brushselected", (event) => {
-      const { batch } = event as { batch: { selected: { seriesIndex: number; dataIndex: number[] }[] }[] };
-      setLassoed(batch[0]?.selected.find(({ seriesIndex }) => seriesIndex === 0)?.dataIndex ?? []);
+    made.on("brushEnd", (event) => {
+      const { areas } = event as unknown as { areas: { range: [number, number][] }[] };
+      const polygon = (areas[0]?.range ?? []).map((point) => made.convertFromPixel({ gridIndex: 0 }, point));
+      setLassoed(polygon.length > 2 ? inside(polygon as [number, number][], latest.current) : []);
     });
   };
   const lasso = () =>
@@ -158,7 +141,7 @@ function Shown({ facts, all: known, quantity, marked, x, y, colour }: ShownProps
           value={x}
           onChange={(value) => setSearch({ x: value, y: value ? y || (second === value ? x : second) : null })}
         />
-        {x && <Select label="Vertical" options={names} value={y || x} onChange={(value) => setSearch({ y: value })} />}
+        {x && <Select label="Vertical" options={names} value={y} onChange={(value) => setSearch({ y: value })} />}
         <Select
           label="Colour"
           options={Object.entries(COLOURS)}
@@ -188,40 +171,36 @@ function Shown({ facts, all: known, quantity, marked, x, y, colour }: ShownProps
         height="map"
         canvas
         picture={`${name}-map`}
-        facts={[all, x, y, colour, marked.length]}
-        stops={stopsOf(all, dots, words, open)}
-        onPick={({ seriesIndex, dataIndex }) => seriesIndex === 0 && open(dataIndex)}
+        facts={[groups]}
+        stops={stopsOf(mapped, groups.places, words, open)}
+        onPick={({ seriesIndex, dataIndex }) => open(groups.places[seriesIndex]?.[dataIndex] ?? -1)}
         onReady={onReady}
-        option={(theme) => mapOption(theme, dots, { across: x ? across : null, up: x ? up : null, low, high, words })}
+        option={(theme) => mapOption(theme, mapped, groups, { across, up, words: tell })}
       />
       <div class="legend">
         <span>
           <Term name={TERM_OF[colour]}>{`${COLOURS[colour]} of ${quantityTitle(quantity)}`}</Term>
         </span>
-        {shades.length > 0 && (
+        {groups.high >= groups.low && (
           <span class="scale">
-            <span class="number">{number(low, 3)}</span>
+            <span class="number">{number(groups.low, 3)}</span>
             <span class="ramp" />
-            <span class="number">{number(high, 3)}</span>
+            <span class="number">{number(groups.high, 3)}</span>
           </span>
         )}
         <span class="mark measured">measured</span>
         <span class="mark batch">on a bench</span>
         <span class="mark best">{objectivesOf(summary).length > 1 ? "on the front" : "best so far"}</span>
-        {all.length < summary.counts.candidates && (
-          <span>{`the first ${count(all.length)} of ${count(summary.counts.candidates)}`}</span>
+        {mapped.x.length < summary.counts.candidates && (
+          <span>{`the first ${count(mapped.x.length)} of ${count(summary.counts.candidates)}`}</span>
         )}
       </div>
-      {lassoed.length > 0 && (
-        <Lassoed chosen={lassoed.map((position) => all[position])} facts={facts} unit={quantity.unit} onClear={clear} />
-      )}
+      {lassoed.length > 0 && <Lassoed places={lassoed} facts={facts} quantity={quantity} onClear={clear} />}
     </section>
   );
 }
 
-function wordsOf(candidate: Mapped | undefined, unit: string): string[] {
-  if (!candidate) return [];
-  const { key, belief, features } = candidate;
+function wordsOf({ key, belief, features }: Believed, unit: string): string[] {
   const settings = Object.entries(features).map(([column, value]) => `${column} ${cell(value)}`);
   const more = settings.length > 6 ? [`and ${settings.length - 6} more columns`] : [];
   return [key, belief ? measured(belief.mean, belief.std, unit) : "", ...settings.slice(0, 6), ...more];
@@ -229,29 +208,48 @@ function wordsOf(candidate: Mapped | undefined, unit: string): string[] {
 
 // The arrow keys walk through what matters: what is measured or on a bench, from left to right.
 function stopsOf(
-  all: Mapped[],
-  dots: Dot[],
-  words: (position: number) => string[],
-  open: (position: number) => unknown,
+  { x, named }: Mapped,
+  places: number[][],
+  words: (candidate: Believed) => string[],
+  open: (place: number) => unknown,
 ) {
-  return all
-    .map((_, index) => index)
-    .filter((index) => dots[index]?.measured || dots[index]?.batch)
-    .sort((a, b) => (dots[a]?.x ?? 0) - (dots[b]?.x ?? 0))
-    .slice(0, 2_000)
-    .map((index) => ({ series: 0, index, words: words(index).join(", "), pick: () => open(index) }));
+  const seen = new Set<number>();
+  const stops = [MEASURED, BENCH].flatMap((series) =>
+    (places[series] ?? []).flatMap((place, index) => {
+      const candidate = named.get(place);
+      if (!candidate || seen.has(place)) return [];
+      seen.add(place);
+      return [{ series, index, place, words: words(candidate).join(", "), pick: () => open(place) }];
+    }),
+  );
+  return stops.sort((a, b) => (x[a.place] ?? 0) - (x[b.place] ?? 0));
+}
+
+type Drawn = { mapped: Mapped; across: ReturnType<typeof scaleOf>; up: ReturnType<typeof scaleOf> };
+
+// The places of the candidates inside a polygon, as they are drawn.
+function inside(polygon: [number, number][], { mapped, across, up }: Drawn): number[] {
+  const [xs, ys] = [placed(mapped.x, across, 1), placed(mapped.y, up, 2)];
+  const found: number[] = [];
+  xs.forEach((x, place) => {
+    if (isInside(x, ys[place] ?? 0, polygon)) found.push(place);
+  });
+  return found;
 }
 
 interface LassoedProps {
-  chosen: (Mapped | undefined)[];
+  places: number[];
   facts: Facts;
-  unit: string;
+  quantity: Quantity;
   onClear: () => void;
 }
 
-function Lassoed({ chosen, facts: { name }, unit, onClear }: LassoedProps) {
-  const listed = chosen.filter((candidate) => candidate !== undefined);
-  const save = () => {
+const MOST_LISTED = 200;
+
+function Lassoed({ places, facts: { name }, quantity, onClear }: LassoedProps) {
+  const { data } = useRead(() => readPlaces(name, places.slice(0, MOST_LISTED)), [name, places]);
+  const save = async () => {
+    const listed = (await readPlaces(name, places)).map((candidate) => ofQuantity(candidate, quantity));
     const columns = Object.keys(listed[0]?.features ?? {});
     const rows = listed.map(({ key, belief, features }) => [
       key,
@@ -264,7 +262,7 @@ function Lassoed({ chosen, facts: { name }, unit, onClear }: LassoedProps) {
   return (
     <section class="lassoed">
       <div class="row">
-        <h3>{`${plural(listed.length, "candidate")} in the lasso`}</h3>
+        <h3>{`${plural(places.length, "candidate")} in the lasso`}</h3>
         <span class="push" />
         <button type="button" class="small" onClick={save}>
           CSV
@@ -274,14 +272,20 @@ function Lassoed({ chosen, facts: { name }, unit, onClear }: LassoedProps) {
         </button>
       </div>
       <ul class="key-list">
-        {listed.slice(0, 200).map(({ key, belief }) => (
-          <li key={key}>
-            <KeyLink study={name} id={key} />
-            {belief && <span class="quiet small number">{measured(belief.mean, belief.std, unit)}</span>}
-          </li>
-        ))}
+        {(data ?? [])
+          .map((candidate) => ofQuantity(candidate, quantity))
+          .map(({ key, belief }) => (
+            <li key={key}>
+              <KeyLink study={name} id={key} />
+              {belief && <span class="quiet small number">{measured(belief.mean, belief.std, quantity.unit)}</span>}
+            </li>
+          ))}
       </ul>
-      {listed.length > 200 && <p class="quiet small">{`The CSV file has all ${count(listed.length)}.`}</p>}
+      {places.length > MOST_LISTED && (
+        <p class="quiet small">
+          {`The first ${MOST_LISTED} are listed. The CSV file has all ${count(places.length)}.`}
+        </p>
+      )}
     </section>
   );
 }

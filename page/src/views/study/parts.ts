@@ -1,6 +1,6 @@
 // The parts of a study that are read after its overview: one chunk for all of them.
 
-import "../../base.ts";
+import "./details.ts";
 import type { ComponentType } from "preact";
 import Audit from "./audit.tsx";
 import Batches from "./batches.tsx";

@@ -1,31 +1,22 @@
 // Every result: what was measured, what was expected then, in which batch, by whom and when. Sort, filter, correct, take back.
 
 import { useMemo, useState } from "preact/hooks";
-import { setSearch, studyPath, useAddress } from "../../core/address.ts";
-import { studyApi } from "../../core/api.ts";
-import { csvText, saveText } from "../../core/csv.ts";
-import { count, exact, fullTime, measured, number, plural, shortTime } from "../../core/format.ts";
-import {
-  constraintsOn,
-  constraintWords,
-  expectedOf,
-  faultWords,
-  isCorrected,
-  isSeveral,
-  quantityTitle,
-} from "../../core/quantities.ts";
-import type { Quantity } from "../../core/types.ts";
-import { actorWords } from "../../core/words.ts";
-import { KeyLink } from "../../parts/chips.tsx";
+import { setSearch, useAddress } from "../../core/address.ts";
+import { get, query, studyApi } from "../../core/api.ts";
+import { csvText, saveFile, saveText, type Writable } from "../../core/csv.ts";
+import { count, plural } from "../../core/format.ts";
+import { useRead, useStored } from "../../core/hooks.ts";
+import { expectedOf, isCorrected, isSeveral } from "../../core/quantities.ts";
+import type { CandidatePage, Cell } from "../../core/types.ts";
+import { xlsxFile } from "../../core/xlsx_writing.ts";
 import { Select } from "../../parts/field.tsx";
 import { Empty, Failed, Loading } from "../../parts/states.tsx";
-import { Table, type TableColumn } from "../../parts/table.tsx";
-import { askToTakeBack, correctResult, mayCorrect } from "../correcting.tsx";
+import { Table } from "../../parts/table.tsx";
+import { askToTakeBack } from "../correcting.tsx";
+import { ColumnChooser } from "./column_chooser.tsx";
 import { type Facts, isSurprise, type Result, surpriseOf, useFacts, useResults } from "./facts.ts";
+import { type Conditions, columnsOf, whenOf, whoOf } from "./result_columns.tsx";
 import { Unmeasured } from "./unmeasured.tsx";
-
-const whoOf = (result: Result) => result.measured_by ?? actorWords(result.actor);
-const whenOf = (result: Result) => result.measured_at ?? result.recorded_at;
 
 const ORDERS: Record<string, (result: Result) => string | number> = {
   number: (result) => result.observation,
@@ -38,15 +29,20 @@ const ORDERS: Record<string, (result: Result) => string | number> = {
   when: whenOf,
 };
 
-// By a column of the table, or by a quantity.
-const orderOf = (by: string) =>
-  by.startsWith("value ")
-    ? (result: Result) => result.values[by.slice("value ".length)]?.value ?? Number.NEGATIVE_INFINITY
-    : ORDERS[by];
-const sortOf = ({ name }: Quantity, position: number) => (position ? `value ${name}` : "value");
+// By a column of the table, by a quantity, or by a condition.
+function orderOf(by: string, conditions: Conditions): ((result: Result) => string | number) | undefined {
+  const [kind, ...rest] = by.split(" ");
+  const name = rest.join(" ");
+  if (kind === "value" && name) return ({ values }) => values[name]?.value ?? Number.NEGATIVE_INFINITY;
+  if (kind === "condition") return ({ key }) => sortable(conditions.of(key, name));
+  return ORDERS[by];
+}
 
-function sorted(results: Result[], sort: string): Result[] {
-  const order = orderOf(sort.replace(/^-/, ""));
+const sortable = (cell: Cell | undefined) =>
+  typeof cell === "string" ? cell : Number(cell ?? Number.NEGATIVE_INFINITY);
+
+function sorted(results: Result[], sort: string, conditions: Conditions): Result[] {
+  const order = orderOf(sort.replace(/^-/, ""), conditions);
   if (!order) return results;
   const side = sort.startsWith("-") ? -1 : 1;
   const compare = (a: Result, b: Result) => {
@@ -66,23 +62,56 @@ const WHICH: [string, string, (result: Result) => boolean][] = [
   ["partly", "Partly measured", (result) => result.missing.length > 0],
 ];
 
-const textOf = (result: Result) =>
-  `${result.key} ${result.note ?? ""} ${whoOf(result)} ${result.reason ?? ""}`.toLowerCase();
+function textOf(result: Result, { columns, of }: Conditions): string {
+  const cells = columns.map(({ name }) => of(result.key, name) ?? "");
+  return [result.key, result.note ?? "", whoOf(result), result.reason ?? "", ...cells].join(" ").toLowerCase();
+}
+
+// The columns of the candidates, read as soon as one of them is to be shown.
+function useConditions({ name, study, summary }: Facts) {
+  const [chosen, setChosen] = useStored<string[]>(`nextbatch:conditions:${name}`, []);
+  const own = study.columns.filter(({ role }) => role !== "key").map((column) => column.name);
+  const wanted = own.some((column) => chosen.includes(column));
+  const read = useRead(wanted ? () => readMeasured(name) : null, [name, wanted, summary.counts.observations]);
+  const conditions = useMemo((): Conditions => {
+    const cells = new Map(
+      (read.data ?? []).map(({ key, features, attributes }) => [key, { ...attributes, ...features }]),
+    );
+    const columns = study.columns.filter((column) => chosen.includes(column.name));
+    return { columns, of: (key, column) => cells.get(key)?.[column] };
+  }, [read.data, study.columns, chosen]);
+  const hidden = own.filter((column) => !chosen.includes(column));
+  const setHidden = (names: string[]) => setChosen(own.filter((column) => !names.includes(column)));
+  return { conditions, hidden, setHidden };
+}
+
+async function readMeasured(name: string): Promise<CandidatePage["candidates"][number][]> {
+  const found: CandidatePage["candidates"][number][] = [];
+  for (let total = 1; found.length < total; ) {
+    const asked = query({ where: "measured", offset: found.length, limit: 10_000 });
+    const page = await get<CandidatePage>(studyApi(name, "/candidates") + asked);
+    found.push(...page.candidates);
+    total = page.candidates.length ? page.total : 0;
+  }
+  return found;
+}
 
 export default function Results() {
   const facts = useFacts();
   const { name, summary } = facts;
   const { search } = useAddress();
   const { data, error, reload } = useResults();
+  const { conditions, hidden, setHidden } = useConditions(facts);
   const [ticked, setTicked] = useState<Set<number>>(new Set());
   const find = search.get("find") ?? "";
   const which = search.get("which") ?? "";
   const sort = search.get("sort") ?? "-number";
   const shown = useMemo(() => {
     const meets = WHICH.find(([key]) => key === which)?.[2] ?? (() => true);
-    const found = (data ?? []).filter((result) => meets(result) && textOf(result).includes(find.toLowerCase()));
-    return sorted(found, sort);
-  }, [data, find, which, sort]);
+    const wanted = find.toLowerCase();
+    const found = (data ?? []).filter((result) => meets(result) && textOf(result, conditions).includes(wanted));
+    return sorted(found, sort, conditions);
+  }, [data, find, which, sort, conditions]);
   if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <Loading part />;
   if (!data.length)
@@ -102,7 +131,7 @@ export default function Results() {
     reload();
   };
   const chosen = shown.filter((result) => ticked.has(result.observation));
-  const columns = columnsOf(facts, { ticked, setTicked, done });
+  const columns = columnsOf(facts, { conditions, ticked, setTicked, done });
   return (
     <>
       <div class="row tools">
@@ -121,6 +150,12 @@ export default function Results() {
           value={which}
           onChange={(value) => setSearch({ which: value })}
         />
+        <ColumnChooser
+          columns={facts.study.columns}
+          hidden={hidden}
+          onChange={setHidden}
+          title={(shown) => (shown ? `Conditions: ${shown} shown` : "Conditions")}
+        />
         {chosen.length > 0 && (
           <button type="button" class="danger" onClick={() => askToTakeBack(name, chosen, done)}>
             {`Take back ${plural(chosen.length, "result")}`}
@@ -131,17 +166,12 @@ export default function Results() {
             {plural(shown.length, "result")}
             {shown.length < data.length && ` of ${count(data.length)}`}
           </span>
-          <button type="button" class="small" onClick={() => saveCsv(facts, shown)}>
+          <button type="button" class="small" onClick={() => saveShown(facts, shown, conditions, "csv")}>
             CSV
           </button>
-          <a
-            class="button small"
-            href={`${studyApi(name, "/observations")}?format=xlsx`}
-            download={`${name}-results.xlsx`}
-            title="All results"
-          >
+          <button type="button" class="small" onClick={() => saveShown(facts, shown, conditions, "xlsx")}>
             Excel
-          </a>
+          </button>
         </span>
       </div>
       <Table
@@ -159,203 +189,17 @@ export default function Results() {
   );
 }
 
-interface Acting {
-  ticked: Set<number>;
-  setTicked: (ticked: Set<number>) => void;
-  done: () => Promise<void>;
+// What the table shows, in its order.
+async function saveShown(facts: Facts, shown: Result[], conditions: Conditions, format: "csv" | "xlsx"): Promise<void> {
+  const { header, rows } = fileOf(facts, shown, conditions);
+  const name = `${facts.name}-results.${format}`;
+  if (format === "csv") saveText(name, csvText(header, rows));
+  else saveFile(name, await xlsxFile(header, rows));
 }
 
-// A column for each quantity: its value, whether it is good enough, and with several what was expected then.
-function quantityColumns({ study, summary }: Facts): TableColumn<Result>[] {
-  const several = isSeveral(summary);
-  return summary.quantities.map((quantity, position) => ({
-    id: `value ${quantity.name}`,
-    title: quantityTitle(quantity),
-    sort: sortOf(quantity, position),
-    falling: quantity.direction !== "minimize",
-    width: several ? "minmax(190px, 1.2fr)" : "minmax(110px, 1fr)",
-    class: "right number",
-    cell: (result) => (
-      <>
-        <QuantityCell result={result} quantity={quantity} study={study} several={several} />
-        {position === 0 && <Corrected result={result} />}
-      </>
-    ),
-  }));
-}
-
-interface CellProps {
-  result: Result;
-  quantity: Quantity;
-  study: Facts["study"];
-  several: boolean;
-}
-
-function QuantityCell({ result, quantity, study, several }: CellProps) {
-  const found = result.values[quantity.name];
-  if (!found) return <span class="quiet">not yet</span>;
-  const expected = several ? expectedOf(result.suggested?.why, quantity.name) : null;
-  const wanted = constraintsOn(study, quantity.name);
-  const fault = faultWords(found.value, wanted);
-  return (
-    <>
-      {fault && (
-        <span
-          class="chip warn"
-          title={`It must be ${wanted.map((it) => constraintWords(it, quantity.unit)).join(" and ")}.`}
-        >
-          {fault}
-        </span>
-      )}
-      <b class={fault ? "gap" : ""}>{exact(found.value)}</b>
-      {expected && (
-        <span class="quiet small gap" title="expected then">
-          {measured(expected.mean, expected.std)}
-        </span>
-      )}
-    </>
-  );
-}
-
-const Corrected = ({ result }: { result: Result }) =>
-  isCorrected(result) ? (
-    <span class="chip gap" title={result.reason ?? ""}>
-      corrected
-    </span>
-  ) : null;
-
-const expectedColumn: TableColumn<Result> = {
-  id: "expected",
-  title: "Expected then",
-  term: "atTheTime",
-  sort: "expected",
-  width: "minmax(140px, 1fr)",
-  class: "right number",
-  cell: ({ suggested }) =>
-    suggested && suggested.why.mean !== null ? measured(suggested.why.mean, suggested.why.std) : "–",
-};
-
-function columnsOf(facts: Facts, { ticked, setTicked, done }: Acting): TableColumn<Result>[] {
-  const { name, summary } = facts;
-  const tick = (number_: number, on: boolean) => {
-    const fresh = new Set(ticked);
-    if (on) fresh.add(number_);
-    else fresh.delete(number_);
-    setTicked(fresh);
-  };
-  return [
-    {
-      id: "tick",
-      title: "Choose",
-      hidden: true,
-      width: "40px",
-      cell: (result) =>
-        mayCorrect(result) && (
-          <input
-            type="checkbox"
-            aria-label={`Choose result ${result.observation}`}
-            checked={ticked.has(result.observation)}
-            onChange={(event) => tick(result.observation, event.currentTarget.checked)}
-          />
-        ),
-    },
-    {
-      id: "number",
-      title: "No.",
-      sort: "number",
-      falling: true,
-      width: "64px",
-      class: "number",
-      cell: (result) => count(result.observation),
-    },
-    {
-      id: "key",
-      title: "Candidate",
-      sort: "key",
-      width: "minmax(120px, 1.2fr)",
-      cell: (result) => <KeyLink study={name} id={result.key} />,
-    },
-    ...quantityColumns(facts),
-    ...(isSeveral(summary) ? [] : [expectedColumn]),
-    {
-      id: "surprise",
-      title: "Surprise",
-      sort: "surprise",
-      falling: true,
-      width: "minmax(116px, 0.8fr)",
-      cell: (result) => <Surprise result={result} />,
-    },
-    {
-      id: "batch",
-      title: "Batch",
-      sort: "batch",
-      falling: true,
-      width: "90px",
-      class: "number",
-      cell: ({ batch }) =>
-        batch ? <a href={`${studyPath(name, "batches")}?open=${batch}`}>{batch}</a> : <span class="quiet">–</span>,
-    },
-    {
-      id: "who",
-      title: "Who",
-      sort: "who",
-      width: "minmax(110px, 1fr)",
-      cell: (result) => <span class="clip">{whoOf(result)}</span>,
-    },
-    {
-      id: "when",
-      title: "When",
-      sort: "when",
-      falling: true,
-      width: "minmax(142px, 0.9fr)",
-      class: "number",
-      cell: (result) => <span title={fullTime(whenOf(result))}>{shortTime(whenOf(result))}</span>,
-    },
-    {
-      id: "note",
-      title: "Note",
-      width: "minmax(120px, 1.4fr)",
-      cell: ({ note }) => (
-        <span class="clip" title={note ?? ""}>
-          {note ?? ""}
-        </span>
-      ),
-    },
-    {
-      id: "act",
-      title: "Correct",
-      hidden: true,
-      width: "96px",
-      cell: (result) =>
-        mayCorrect(result) && (
-          <button
-            type="button"
-            class="plain small"
-            aria-label={`Correct result ${result.observation} of ${result.key}`}
-            onClick={() => correctResult(name, result, summary.quantities, done)}
-          >
-            Correct
-          </button>
-        ),
-    },
-  ];
-}
-
-function Surprise({ result }: { result: Result }) {
-  const surprise = surpriseOf(result);
-  if (!surprise) return <span class="quiet">–</span>;
-  if (!isSurprise(result)) return <span class="quiet">as expected</span>;
-  const side = surprise.far > 0 ? "higher" : "lower";
-  const words = `${number(Math.abs(surprise.far), 2)} standard deviations ${side} than expected then`;
-  return (
-    <span class="chip warn" title={words}>
-      {surprise.quantity ? `${surprise.quantity} ${side}` : side}
-    </span>
-  );
-}
-
-function saveCsv({ name, summary }: Facts, shown: Result[]): void {
+function fileOf({ summary }: Facts, shown: Result[], conditions: Conditions): { header: string[]; rows: Writable[][] } {
   const names = summary.quantities.map((quantity) => quantity.name);
+  const columns = conditions.columns.map((column) => column.name);
   const measured = isSeveral(summary) ? names : ["value"];
   const expected = measured.flatMap((quantity) =>
     isSeveral(summary) ? [`expected ${quantity}`, `expected_std ${quantity}`] : ["expected", "expected_std"],
@@ -368,12 +212,13 @@ function saveCsv({ name, summary }: Facts, shown: Result[]): void {
       const known = expectedOf(result.suggested?.why, quantity);
       return [known?.mean, known?.std];
     }),
+    ...columns.map((column) => conditions.of(result.key, column)),
     result.batch,
     whoOf(result),
     whenOf(result),
     result.note,
     result.version,
   ]);
-  const header = ["observation", "candidate", ...measured, ...expected, "batch", "who", "when", "note", "version"];
-  saveText(`${name}-results.csv`, csvText(header, rows));
+  const header = ["observation", "candidate", ...measured, ...expected, ...columns];
+  return { header: [...header, "batch", "who", "when", "note", "version"], rows };
 }

@@ -144,6 +144,7 @@ type Limits = NonNullable<StudySettings["limits"]>;
 
 function limitWords(limits: Limits | null | undefined, unit = ""): string {
   const { low, high } = limits ?? {};
+  if (low != null && high != null) return `possible values: ${number(low)} to ${withUnit(number(high), unit)}`;
   const parts = [
     low != null && `not below ${withUnit(number(low), unit)}`,
     high != null && `not above ${withUnit(number(high), unit)}`,

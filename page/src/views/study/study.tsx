@@ -1,6 +1,6 @@
 // One study: its title, then its parts. Everything follows the ledger live.
 
-import "../../base.ts";
+import "./details.ts";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { benchPath, go, type Place, setSearch, studyPath, useAddress } from "../../core/address.ts";
 import { get, studyApi } from "../../core/api.ts";

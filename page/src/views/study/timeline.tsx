@@ -1,17 +1,30 @@
 // The ledger as a timeline: what happened, who did it and why, newest first.
 
 import { useEffect, useState } from "preact/hooks";
+import { studyPath } from "../../core/address.ts";
 import { get, studyApi } from "../../core/api.ts";
-import { fullTime, shortTime } from "../../core/format.ts";
+import { clockTime, count, dayWords, fullTime, outcome } from "../../core/format.ts";
 import { may } from "../../core/session.ts";
 import type { EventPage, LedgerEvent } from "../../core/types.ts";
 import { actorWords, isNamed, learnNames, typeWords } from "../../core/words.ts";
+import { KeyLink } from "../../parts/chips.tsx";
+import { Select } from "../../parts/field.tsx";
 import { Failed, Loading } from "../../parts/states.tsx";
 import { openFork } from "../asking.tsx";
 import { askToTakeBackUpload, uploadOf } from "../correcting.tsx";
-import { useFacts } from "./facts.ts";
+import { type Result, useFacts, useResults } from "./facts.ts";
 
 const PAGE = 60;
+const MOST_NAMED = 6;
+
+const KINDS: [string, string, RegExp][] = [
+  ["", "Everything", /./],
+  ["batches", "Batches", /^(batch|suggestion)/],
+  ["results", "Results", /^(observations|measurements)/],
+  ["corrections", "Corrections", /^observation-/],
+  ["candidates", "Candidates", /^(candidates|reservations)/],
+  ["settings", "Settings and people", /^(study|fork|access|results-borrowed)/],
+];
 
 export default function Timeline() {
   const { name, study, summary, onEvent, look } = useFacts();
@@ -19,6 +32,8 @@ export default function Timeline() {
   const [earliest, setEarliest] = useState(summary.seq + 1);
   const [error, setError] = useState<unknown>(null);
   const [find, setFind] = useState("");
+  const [kind, setKind] = useState("");
+  const results = useResults().data ?? [];
 
   const older = async () => {
     const after = Math.max(0, earliest - 1 - PAGE);
@@ -44,7 +59,8 @@ export default function Timeline() {
   );
   if (error && !events) return <Failed error={error} again={begin} />;
   if (!events) return <Loading part />;
-  const shown = events.filter((event) => textOf(event).includes(find.toLowerCase()));
+  const wanted = KINDS.find(([key]) => key === kind)?.[2] ?? /./;
+  const shown = events.filter((event) => wanted.test(event.type) && textOf(event).includes(find.toLowerCase()));
   return (
     <section class="card">
       <div class="row tools">
@@ -55,23 +71,37 @@ export default function Timeline() {
           aria-label="Find in the timeline"
           onInput={(event) => setFind(event.currentTarget.value)}
         />
-        {find && (
+        <Select
+          label="Kind of event"
+          hideLabel
+          options={KINDS.map(([key, words]) => [key, words])}
+          value={kind}
+          onChange={setKind}
+        />
+        {(find || kind) && (
           <span
             class="quiet small"
             role="status"
           >{`${shown.length} of the ${events.length} entries shown so far`}</span>
         )}
       </div>
-      <ol class="timeline">
-        {shown.map((event) => (
-          <Entry
-            event={event}
-            key={event.seq}
-            onFork={may("manage") ? () => openFork(study, event.seq) : null}
-            onTakeBack={(upload) => askToTakeBackUpload(name, upload, look)}
-          />
-        ))}
-      </ol>
+      {byDay(shown).map(([day, entries]) => (
+        <section key={day}>
+          <h3 class="day">{day}</h3>
+          <ol class="timeline">
+            {entries.map((event) => (
+              <Entry
+                event={event}
+                results={results}
+                changed={changedBy(event, events)}
+                key={event.seq}
+                onFork={may("manage") ? () => openFork(study, event.seq) : null}
+                onTakeBack={(upload) => askToTakeBackUpload(name, upload, look)}
+              />
+            ))}
+          </ol>
+        </section>
+      ))}
       {earliest > 1 && (
         <div class="row">
           <button type="button" onClick={() => older().catch(setError)}>
@@ -93,25 +123,99 @@ async function learnActor(name: string, { seq, actor }: LedgerEvent): Promise<vo
 const textOf = ({ words, type, reason, actor }: LedgerEvent) =>
   `${words ?? typeWords(type)} ${reason ?? ""} ${actorWords(actor)}`.toLowerCase();
 
+function byDay(events: LedgerEvent[]): [string, LedgerEvent[]][] {
+  const days: [string, LedgerEvent[]][] = [];
+  for (const event of events) {
+    const [day, last] = [dayWords(event.recorded_at), days.at(-1)];
+    if (last?.[0] === day) last[1].push(event);
+    else days.push([day, [event]]);
+  }
+  return days;
+}
+
+// What the timeline reads of an event's own text.
+interface Said {
+  number?: number;
+  observation?: number;
+  values?: Record<string, { value: number }>;
+  observations?: Said[];
+  configuration?: Record<string, unknown>;
+}
+
+const read = (payload: string | undefined) => JSON.parse(payload || "{}") as Said;
+
+// The settings that differ from those before, as far back as the timeline is read.
+function changedBy(event: LedgerEvent, events: LedgerEvent[]): string[] {
+  if (event.type !== "study-changed") return [];
+  const earlier = events.filter(({ seq }) => seq < event.seq).sort((a, b) => b.seq - a.seq);
+  const before = earlier.map(({ payload }) => read(payload).configuration).find(Boolean);
+  const after = read(event.payload).configuration ?? {};
+  if (!before) return [];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+}
+
+// The results that an event is about, each with the values that it gave them.
+function resultsOf({ type, payload }: LedgerEvent): Said[] {
+  if (!type.startsWith("observation")) return [];
+  const said = read(payload);
+  return said.observations ?? [said];
+}
+
+function ResultsOf({ event, results }: { event: LedgerEvent; results: Result[] }) {
+  const { name, summary } = useFacts();
+  const first = summary.quantities[0]?.name ?? "";
+  const keys = new Map(results.map(({ observation, key }) => [observation, key]));
+  const known = resultsOf(event).filter(({ observation, values }) => keys.has(observation ?? 0) && values);
+  if (!known.length) return null;
+  return (
+    <p class="small measured-then">
+      {known.slice(0, MOST_NAMED).map(({ observation, values = {} }) => (
+        <span class="nowrap" key={observation}>
+          <KeyLink study={name} id={keys.get(observation ?? 0) ?? ""} />
+          {` ${outcome({ value: values[first]?.value ?? null, values }, summary.quantities)}`}
+        </span>
+      ))}
+      {known.length > MOST_NAMED && <span class="quiet">{`and ${count(known.length - MOST_NAMED)} more`}</span>}
+    </p>
+  );
+}
+
+// What happened, as a link to the batch if it is about one.
+function What({ event: { words, type, payload } }: { event: LedgerEvent }) {
+  const { name } = useFacts();
+  const said = words ?? typeWords(type);
+  if (type !== "batch-issued") return <b>{said}</b>;
+  return (
+    <b>
+      <a href={`${studyPath(name, "batches")}?open=${read(payload).number}`}>{said}</a>
+    </b>
+  );
+}
+
 interface EntryProps {
   event: LedgerEvent;
+  results: Result[];
+  changed: string[];
   onFork: (() => void) | null;
   onTakeBack: (upload: number) => void;
 }
 
-function Entry({ event, onFork, onTakeBack }: EntryProps) {
-  const { recorded_at: time, words, type, actor, reason, seq, hash } = event;
+function Entry({ event, results, changed, onFork, onTakeBack }: EntryProps) {
+  const { recorded_at: time, type, actor, reason, seq, hash } = event;
   const upload = uploadOf(event);
   return (
     <li class={type}>
       <time class="quiet small number" dateTime={time} title={fullTime(time)}>
-        {shortTime(time)}
+        {clockTime(time)}
       </time>
       <div>
         <p>
-          <b>{words ?? typeWords(type)}</b>
+          <What event={event} />
           <span class="quiet small">{` by ${actorWords(actor)}`}</span>
         </p>
+        <ResultsOf event={event} results={results} />
+        {changed.length > 0 && <p class="small">{`Changed: ${changed.join(", ").replaceAll("_", " ")}`}</p>}
         {reason && <p class="small reason">{`“${reason}”`}</p>}
         {upload !== null && (
           <button
