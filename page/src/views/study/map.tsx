@@ -131,7 +131,9 @@ function Shown({ facts, features, mapped, shown, marked }: ShownProps) {
     setLassoed([]);
   };
   const names: [string, string][] = features.map((feature) => [feature.name, feature.name]);
-  const second = features.find((feature) => feature.name !== x)?.name ?? x;
+  // Another column than the horizontal one; the one that is shown if it can be.
+  const verticalFor = (across: string) =>
+    y && y !== across ? y : (features.find((feature) => feature.name !== across)?.name ?? across);
   return (
     <section class="card">
       <div class="row tools">
@@ -139,7 +141,7 @@ function Shown({ facts, features, mapped, shown, marked }: ShownProps) {
           label="Horizontal"
           options={[["", "by similarity"], ...names]}
           value={x}
-          onChange={(value) => setSearch({ x: value, y: value ? y || (second === value ? x : second) : null })}
+          onChange={(value) => setSearch({ x: value, y: value ? verticalFor(value) : null })}
         />
         {x && <Select label="Vertical" options={names} value={y} onChange={(value) => setSearch({ y: value })} />}
         <Select
