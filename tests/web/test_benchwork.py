@@ -106,7 +106,7 @@ def test_the_batch_of_last_time_is_asked_for_without_waiting_for_the_list(
     page.route("**/batches?worker=*", hold)
     with page.expect_request("**/batches/1"):
         page.reload(wait_until="commit")
-    page.unroute("**/batches?worker=*")
     for route in held:
         route.continue_()
+    page.unroute("**/batches?worker=*")
     expect(page.locator(".bench-row")).to_have_count(2)

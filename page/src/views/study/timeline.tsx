@@ -87,7 +87,7 @@ export default function Timeline() {
       </div>
       {byDay(shown).map(([day, entries]) => (
         <section key={day}>
-          <h3 class="day">{day}</h3>
+          <h2 class="day">{day}</h2>
           <ol class="timeline">
             {entries.map((event) => (
               <Entry
