@@ -4,7 +4,7 @@ SQLAlchemy's own `execute` takes some 50 µs of Python for a statement that SQLi
 SQLAlchemy raises them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any
@@ -19,7 +19,8 @@ Row = tuple[Any, ...]
 
 WAITING = "waiting rows"
 """In the `info` of a connection: the rows that a group of writes sends later (`waiting_rows.py`)."""
-ROWS_AT_ONCE = 500  # of one INSERT on PostgreSQL, which takes 65,535 values at most
+VALUES_AT_ONCE = 50  # of one INSERT on PostgreSQL: psycopg reads the text of a longer one anew each time
+COPIED = 100  # from so many rows on, PostgreSQL takes them by COPY
 
 _SQLITE = sqlite.dialect(paramstyle="named")
 
@@ -98,26 +99,28 @@ class RowInsert:
         self._nullable = [place for place, column in enumerate(table.columns) if column.nullable]
         self._heads: dict[tuple[int, ...], tuple[str, Callable[[Row], Row]]] = {}
 
-    def run(self, connection: Connection, rows: Sequence[Row]) -> None:
+    def run(self, connection: Connection, rows: Sequence[Row], *, in_pipeline: bool = False) -> None:
         """Insert rows, at least one."""
         empty = tuple(place for place in self._nullable if all(row[place] is None for row in rows))
         if empty not in self._heads:
             self._heads[empty] = self._head(empty)
-        head, named = self._heads[empty]
-        width = len(self._names) - len(empty)
+        names, named = self._heads[empty]
+        insert, width = f"INSERT INTO {self._table} ({names}) VALUES ", len(self._names) - len(empty)  # noqa: S608
         if connection.dialect.name == "sqlite":
-            _execute(connection, head + _places("?", width), map(named, rows), many=True)
-            return
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            part = rows[start : start + ROWS_AT_ONCE]
-            text = head + ", ".join([_places("%s", width)] * len(part))
-            _execute(connection, text, [value for row in part for value in named(row)])
+            _execute(connection, insert + _places("?", width), map(named, rows), many=True)
+        elif len(rows) >= COPIED and not in_pipeline:  # which has no COPY
+            _copy(connection, f"COPY {self._table} ({names}) FROM STDIN", map(named, rows))
+        else:
+            size = VALUES_AT_ONCE // width
+            for start in range(0, len(rows), size):
+                part = rows[start : start + size]
+                text = insert + ", ".join([_places("%s", width)] * len(part))
+                _execute(connection, text, [value for row in part for value in named(row)])
 
     def _head(self, empty: tuple[int, ...]) -> tuple[str, Callable[[Row], Row]]:
-        """The statement up to the values, and a function that takes them from a row."""
+        """The columns that are not empty, and a function that takes them from a row."""
         places = [place for place in range(len(self._names)) if place not in empty]
-        names = ", ".join(self._names[place] for place in places)
-        return f"INSERT INTO {self._table} ({names}) VALUES ", itemgetter(*places)  # noqa: S608
+        return ", ".join(self._names[place] for place in places), itemgetter(*places)
 
 
 def _places(mark: str, width: int) -> str:
@@ -169,6 +172,16 @@ def _execute(connection: Connection, text: str, parameters: Any, *, many: bool =
     except connection.dialect.loaded_dbapi.Error as error:
         raise _wrapped(connection, text, error) from error
     return cursor
+
+
+def _copy(connection: Connection, text: str, rows: Iterable[Row]) -> None:
+    send_waiting(connection)
+    try:
+        with connection.connection.cursor() as cursor, cursor.copy(text) as copy:  # type: ignore[attr-defined]
+            for row in rows:
+                copy.write_row(row)
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _wrapped(connection, text, error) from error
 
 
 def _wrapped(connection: Connection, text: str, error: Exception) -> BaseException:

@@ -32,7 +32,7 @@ class _Rows:
             return
         with pipelined(connection):
             for statement, rows in self.inserts.items():
-                statement.run(connection, rows)
+                statement.run(connection, rows, in_pipeline=True)
                 reach("sent")
             for (update, _), row in self.updates.items():
                 update.run(connection, row)

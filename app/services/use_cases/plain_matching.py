@@ -60,10 +60,11 @@ class _Plain:
         for number, report in enumerate(reports, start=self._next_number):
             key, measured = report.candidate, _only_value(report)
             candidate = None if key is None else self._stored.numbers.get(key)
-            if key is None or candidate is None or measured is None or not self._are_new([candidate], [measured.value]):
+            if key is None or candidate is None or measured is None:
                 return None
             matches.append(Match(report, "recorded", candidate, key, number, {self._name: measured}))
-        return matches
+        values = [match.values[self._name].value for match in matches]
+        return matches if self._are_new([match.candidate for match in matches], values) else None
 
     def columns(self, reports: PlainReports) -> PlainMatches | None:
         candidates = [self._stored.numbers.get(key, -1) for key in reports.keys]
