@@ -29,6 +29,7 @@ from tests.api.conftest import problem
 from tests.api.lab import THEORY, Lab
 from tests.compute.telling import story, until, wait_until_ready, worker_of
 from tests.conftest import on_sqlite
+from tests.live import admin_key
 from tests.processes import is_running
 from tests.reliability import lab
 from tests.server import NEXTBATCH, ROOT, environment, running
@@ -260,6 +261,17 @@ def prefix_of(opened: Lab, number: int) -> LedgerPrefix:
     return LedgerPrefix(study.id, basis.seq, basis.hash)
 
 
+def builds_of_a_batch(server: str, key: str) -> set[str]:
+    """The builds that have computed a batch and its replay; a server process has other libraries than its workers."""
+    headers = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=f"{server}/v1/studies", headers=headers, timeout=300) as client:
+        client.put("/s", json={}).raise_for_status()
+        client.put("/s/candidates", content="key,t\nA,1\nB,2\n", headers={"Content-Type": "text/csv"})
+        client.post("/s/batches", json={"worker": "w"}).raise_for_status()
+        replayed = client.post("/s/batches/1/replay").raise_for_status().json()
+    return {replayed["recorded_build"], replayed["this_build"]}
+
+
 @on_sqlite
 def test_serve_starts_workers_and_the_status_shows_them(address: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
@@ -268,6 +280,7 @@ def test_serve_starts_workers_and_the_status_shows_them(address: str, tmp_path: 
         command = [*NEXTBATCH, "compute", "status", "--port", server.address.rsplit(":", 1)[1]]
         shown = subprocess.check_output(command, cwd=ROOT, env=environment(data, address), text=True)
         assert shown == "2 compute workers, 2 ready; 0 computations under way; none has died.\n"
+        assert len(builds_of_a_batch(server.address, admin_key(address))) == 1
         workers = [int(process.name) for process in server.processes()[1:]]
         assert len(workers) == 2
         server.stop()

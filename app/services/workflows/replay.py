@@ -8,11 +8,10 @@ from sqlalchemy import Connection
 
 from app.compute.ledger_states import LedgerPrefix
 from app.domain.access import Actor
-from app.domain.batches import BatchRecord, BatchSize, DraftSuggestion, SuggestionId
+from app.domain.batches import BatchRecord, BatchSize, Draft, DraftSuggestion, SuggestionId
 from app.domain.codec import canonical, to_plain
 from app.domain.events import BatchIssued, SuggestionSwapped
 from app.domain.studies import Configuration, Limits, Study
-from app.modelling.drafting import build
 from app.modelling.terms import Terms
 from app.services.resources import Resources
 from app.services.transactions import ReadTransactions
@@ -46,13 +45,15 @@ class _Choice:
 def replay(resources: Resources, tx: ReadTransactions, name: str, number: int) -> Replay:
     """Compute a batch again from the prefix of the ledger that it names, and each swap from its own."""
     choices = tx.read(_read_choices, resources, name, number)
-    differences = tuple(part for choice in choices for part in _differences(resources, choice))
-    return Replay(number, not differences, choices[0].event.computation.build, build(), differences)
+    drafts = [resources.compute.compute_batch(choice.prefix, choice.size, choice.terms) for choice in choices]
+    pairs = zip(choices, drafts, strict=True)
+    differences = tuple(part for choice, again in pairs for part in _differences(choice, again))
+    builds = choices[0].event.computation.build, drafts[0].computation.build
+    return Replay(number, not differences, *builds, differences)
 
 
-def _differences(resources: Resources, choice: _Choice) -> Iterator[str]:
+def _differences(choice: _Choice, again: Draft) -> Iterator[str]:
     """The names of the parts that came out otherwise."""
-    again = resources.compute.compute_batch(choice.prefix, choice.size, choice.terms)
     event = choice.event
     compared: dict[str, tuple[object, object]]
     if isinstance(event, SuggestionSwapped):
