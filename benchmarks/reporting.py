@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import httpx
@@ -20,6 +20,7 @@ from tests.server import Server, running
 COMMITS, BULK, SECONDS = 300, 100_000, 5.0
 CLIENTS, WORKERS = (1, 8, 32), (1, 2)
 POLLERS = 200
+SETTLED = 3.0  # seconds until the compute workers have loaded what they need, which would count as the reports' time
 
 
 def reporting(folder: Path, seconds: float = SECONDS) -> dict[str, Figures]:
@@ -83,6 +84,7 @@ def _begun(folder: Path, address: str | None, workers: int) -> Iterator[tuple[Se
     settings = {"NEXTBATCH_MAX_REQUESTS_PER_SECOND": "0"}
     with running(folder, address, workers, **settings) as server, client_of(server) as client:
         _create(client, "s")
+        sleep(SETTLED)
         yield server, client
 
 

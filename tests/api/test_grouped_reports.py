@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection, select
 
 from app.api.routes.observations import json_reports, store_reports
-from app.domain.errors import Refusal
+from app.domain.errors import IdempotencyKeyReused, Refusal
 from app.services.resources import Resources
 from app.services.transactions import WriteTransactions
 from app.services.use_cases.report import ReportOptions
@@ -25,7 +25,11 @@ from tests.conftest import OPERATOR
 Lines = Sequence[tuple[str | None, dict[str, Any]]]
 MIXED: Lines = [
     ("t1", {"key": "DMF-20", "value": 1.0, "measured_by": 'the "robot"'}),
-    (None, {"key": "DMF-20", "value": 1.0}),  # a repeat of what the same group brings
+    (None, {"key": "DMF-20", "value": 1.0}),  # a repeat
+    ("t5", {"key": "DMF-40", "value": 5.0}),
+    (None, {"key": "DMF-40", "value": 5.0}),  # a repeat of what the same group brings
+    ("t5", {"key": "DMF-40", "value": 5.0}),  # the same request again, in the same group
+    ("t5", {"key": "DMF-50", "value": 5.0}),  # another request with its token
     (None, {"key": "DMF-20", "value": 2.0, "note": "é\n2"}),
     ("t2", {"key": "nobody", "value": 1.0}),
     ("t2", {"key": "THF-20", "value": 1.0}),  # the token of a refused report is free
@@ -38,6 +42,8 @@ MIXED: Lines = [
     ("t3", {"key": "MeOH-20", "replicates": [1.0, 2.0]}),
     ("t4", {"key": "MeOH-30", "value": -0.0, "measured_at": "2026-01-02T03:04:05Z"}),
 ]
+
+REUSED = IdempotencyKeyReused.code
 
 
 async def _told(resources: Resources, study: str, token: str | None, line: dict[str, Any]) -> Any:
@@ -89,6 +95,7 @@ def test_reports_of_a_group_end_as_if_each_had_come_alone(lab: Lab, resources: R
         asyncio.run(_one_by_one(resources, study, before))
     alone = asyncio.run(_one_by_one(resources, "alone", MIXED))
     assert asyncio.run(_at_once(resources, "group", MIXED)) == alone
+    assert [told if isinstance(told, str) else told[0] for told in alone[1:6]] == [200, 201, 200, 201, REUSED]
     assert _content(resources, "group") == _content(resources, "alone")
     assert lab.client.post("/v1/studies/group/verify").json()["sound"]
 
