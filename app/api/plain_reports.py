@@ -19,8 +19,9 @@ from app.api import problems
 from app.api.bodies import SMALL
 from app.api.dependencies import IDEMPOTENCY_KEY, LONGEST_IDEMPOTENCY_KEY, admit, transactions
 from app.api.middleware import LEAST_BYTES_PER_SECOND
+from app.api.report_json import json_reports
 from app.api.responses import respond
-from app.api.routes.observations import REPORTS, json_reports, store_reports
+from app.api.routes.observations import REPORTS, store_reports
 from app.domain import access
 from app.domain.errors import BodyTooSlow, Refusal
 from app.domain.limits import NAME_PATTERN

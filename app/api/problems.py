@@ -299,7 +299,7 @@ def _unknown_field(name: str) -> str:
 
 
 def _shapes(shape: type[RequestShape]) -> list[type[RequestShape]]:
-    return [shape, *(one for special in shape.__subclasses__() for one in _shapes(special))]
+    return [shape, *(below for special in shape.__subclasses__() for below in _shapes(special))]
 
 
 def _inside(field: FieldInfo) -> set[str]:

@@ -98,7 +98,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class PlainReports(Sequence[Report]):
+class ReportColumns(Sequence[Report]):
     """Reports of a key and a value each, as columns: a call may bring a hundred thousand. Each is made when needed."""
 
     keys: Sequence[str]

@@ -19,7 +19,7 @@ from app.storage.database import foreseen
 
 
 @dataclass(frozen=True)
-class Need:
+class ReadAhead:
     """What one write will ask for: the answer of its token, and results of some candidates, named by key."""
 
     study: str
@@ -71,7 +71,7 @@ class ResultsAtHead:
                 self._by_candidate.pop(self.numbers[key], None)
 
 
-def foresee(arrays: ArrayCache, connection: Connection, needs: Sequence[Need]) -> None:
+def foresee(arrays: ArrayCache, connection: Connection, needs: Sequence[ReadAhead]) -> None:
     """Read what the writes of a group need. A study that does not exist needs nothing."""
     keys: dict[str, set[str]] = defaultdict(set)
     for need in needs:

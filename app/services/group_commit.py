@@ -27,7 +27,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.domain.errors import Overloaded, Unavailable
 from app.failpoints import reach
-from app.services.foresight import Need
+from app.services.foresight import ReadAhead
 from app.storage import studies
 from app.storage.database import Attempt, Database, attempt, begin_group
 
@@ -42,7 +42,7 @@ EVERY_STUDY = ""
 class WaitingWrite:
     """A write that waits for its group, and who waits for its answer."""
 
-    need: Need
+    need: ReadAhead
     work: Callable[[Connection], Any]
     answer: asyncio.Future[Any]
     context: Context = field(default_factory=copy_context)  # with what the log tells of the request
@@ -62,7 +62,7 @@ class GroupCommit:
         database: Database,
         threads: int,
         most_waiting: int,
-        foresee: Callable[[Connection, Sequence[Need]], None] = lambda _connection, _needs: None,
+        foresee: Callable[[Connection, Sequence[ReadAhead]], None] = lambda _connection, _needs: None,
     ) -> None:
         self._database = database
         self._foresee = foresee
@@ -72,7 +72,7 @@ class GroupCommit:
         self._lines: dict[str, deque[WaitingWrite]] = {}
         self._lock = Lock()
 
-    async def write(self, need: Need, work: Callable[[Connection], T]) -> T:
+    async def write(self, need: ReadAhead, work: Callable[[Connection], T]) -> T:
         """What the work gives, once it is durable. Once it has begun, it is not given up."""
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         waiting = WaitingWrite(need, work, answer)

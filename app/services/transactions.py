@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from app.domain.access import Actor, Scope
 from app.domain.errors import Refusal, StudyNotFound
 from app.failpoints import reach
-from app.services.foresight import Need
+from app.services.foresight import ReadAhead
 from app.services.group_commit import GroupCommit
 from app.services.use_cases.access import must_be_alive
 from app.storage import answers, studies
@@ -108,7 +108,7 @@ class WriteTransactions(ReadTransactions):
         What is known of the `candidates` with these keys is read for all of them at once.
         """
         token = None if self.token is None else (self.actor.key.id, self.token)
-        need = Need(self.study or "", candidates, token)
+        need = ReadAhead(self.study or "", candidates, token)
         return await commits.write(need, lambda c: self._once(c, use_case, *args, answer=answer))
 
     def _once(

@@ -8,8 +8,9 @@ from fastapi.testclient import TestClient
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from app.api.routes import observations as routes
-from app.api.schemas.observations import ReportIn, plain_reports
+from app.api import report_json
+from app.api.report_json import report_columns
+from app.api.schemas.observations import ReportIn
 from app.domain import ledger as entries
 from app.domain.codec import canonical, to_plain
 from app.services.use_cases import report
@@ -60,7 +61,7 @@ def test_results_of_a_key_and_a_value_alone_pass_as_columns_to_the_same_end(
     new = [{"candidate": "K1", "value": 0.1 + n} for n in range(200)]
     second = {"none": new, "all": first, "one": [*new, first[3]]}[repeats]
     short = _stored(admin, database, "short", first), _told(admin, "short", second)
-    monkeypatch.setattr(routes, "plain_reports", lambda _: None)
+    monkeypatch.setattr(report_json, "report_columns", lambda _: None)
     monkeypatch.setattr(report, "match_plainly", lambda *_, **__: None)
     assert (_stored(admin, database, "long", first), _told(admin, "long", second)) == short
     assert _content(database, "long") == _content(database, "short")
@@ -83,14 +84,14 @@ def test_results_of_a_key_and_a_value_alone_pass_as_columns_to_the_same_end(
 )
 def test_what_a_report_refuses_is_no_column(odd: Any) -> None:
     plain = {"key": "K1", "value": 1.0}
-    assert plain_reports([plain, odd]) is None
+    assert report_columns([plain, odd]) is None
     with pytest.raises(ValidationError):
         ReportIn.model_validate(odd)
 
 
 def test_numbers_that_are_not_finite_are_no_column() -> None:
-    assert plain_reports([{"key": "K1", "value": float("inf")}]) is None
-    assert plain_reports([{"key": "K1", "value": 10**400}]) is None
+    assert report_columns([{"key": "K1", "value": float("inf")}]) is None
+    assert report_columns([{"key": "K1", "value": 10**400}]) is None
 
 
 def test_a_call_with_one_wrong_result_stores_none(admin: TestClient, database: Database) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select
 
-from app.api.routes.observations import json_reports, store_reports
+from app.api.report_json import json_reports
+from app.api.routes.observations import store_reports
 from app.domain.errors import IdempotencyKeyReused, Refusal
 from app.services.resources import Resources
 from app.services.transactions import WriteTransactions

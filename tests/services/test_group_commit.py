@@ -13,7 +13,7 @@ from app.domain.errors import Invalid, OutcomeUnknown, Overloaded, Unavailable
 from app.domain.events import StudyChanged
 from app.domain.studies import Configuration, StudyState
 from app.services import group_commit
-from app.services.foresight import Need
+from app.services.foresight import ReadAhead
 from app.services.group_commit import GroupCommit
 from app.services.use_cases import studies
 from app.storage import ledger
@@ -76,9 +76,9 @@ def held(database: Database, study: str = "s") -> Iterator[None]:
 async def all_at_once(database: Database, commits: GroupCommit, works: list[Work]) -> list[Any]:
     """The outcomes of works that wait for the same commit, behind one that goes alone."""
     with held(database):
-        first = asyncio.create_task(commits.write(Need("s"), note("first")))
+        first = asyncio.create_task(commits.write(ReadAhead("s"), note("first")))
         await asyncio.sleep(0.2)  # it has begun
-        waiting = [asyncio.create_task(commits.write(Need("s"), work)) for work in works]
+        waiting = [asyncio.create_task(commits.write(ReadAhead("s"), work)) for work in works]
         await asyncio.sleep(0)
     return await asyncio.gather(first, *waiting, return_exceptions=True)
 
@@ -168,7 +168,7 @@ def test_what_is_damaged_is_the_trouble_of_those_who_ask_for_it(database: Databa
         raise ValueError("a row holds nonsense")
 
     own = GroupCommit(database, threads=1, most_waiting=100, foresee=damaged)
-    assert asyncio.run(own.write(Need("s"), leave("a"))) == "a"
+    assert asyncio.run(own.write(ReadAhead("s"), leave("a"))) == "a"
     own.close()
 
 
@@ -202,7 +202,7 @@ def test_nothing_is_answered_before_it_is_durable(database: Database, commits: G
     looking: list[bool] = []  # on PostgreSQL the look itself ends with a commit on the same engine
 
     async def write(number: int) -> None:
-        answered.append(await commits.write(Need("s"), note(f"{number}")))
+        answered.append(await commits.write(ReadAhead("s"), note(f"{number}")))
 
     def check(_connection: Connection) -> None:
         if looking:
@@ -229,7 +229,7 @@ def test_if_the_commit_fails_nobody_hears_that_it_is_stored(database: Database, 
 
     async def run() -> list[Any]:
         works = [note("a"), refused, note("b")]
-        return await asyncio.gather(*(commits.write(Need("s"), work) for work in works), return_exceptions=True)
+        return await asyncio.gather(*(commits.write(ReadAhead("s"), work) for work in works), return_exceptions=True)
 
     answers = asyncio.run(run())
     event.remove(database.writer, "commit", fail)
@@ -244,7 +244,9 @@ def test_a_head_that_was_undone_is_not_remembered(database: Database, commits: G
     own = GroupCommit(remembering, threads=1, most_waiting=100)
 
     async def run() -> None:
-        await asyncio.gather(own.write(Need("s"), note("a")), own.write(Need("s"), refused), return_exceptions=True)
+        await asyncio.gather(
+            own.write(ReadAhead("s"), note("a")), own.write(ReadAhead("s"), refused), return_exceptions=True
+        )
 
     asyncio.run(run())
     own.close()
@@ -269,9 +271,9 @@ def test_a_study_that_somebody_holds_keeps_only_its_own_reporters_waiting(
 
     async def run() -> tuple[int, bool]:
         with held(database, "s"):
-            waiting = asyncio.create_task(commits.write(Need("s"), note("a")))
+            waiting = asyncio.create_task(commits.write(ReadAhead("s"), note("a")))
             await asyncio.sleep(0.05)
-            other = await commits.write(Need("t"), note("b", "t"))
+            other = await commits.write(ReadAhead("t"), note("b", "t"))
             is_waiting = not waiting.done()
         await waiting
         return other, is_waiting
@@ -284,7 +286,7 @@ def test_a_long_line_is_refused(database: Database, commits: GroupCommit) -> Non
 
     async def run() -> list[Any]:
         with held(database):
-            writes = [asyncio.create_task(short.write(Need("s"), note(f"{number}"))) for number in range(5)]
+            writes = [asyncio.create_task(short.write(ReadAhead("s"), note(f"{number}"))) for number in range(5)]
             await asyncio.sleep(0.1)
         return await asyncio.gather(*writes, return_exceptions=True)
 
@@ -299,5 +301,5 @@ def test_a_write_that_waited_too_long_is_refused(
 ) -> None:
     monkeypatch.setattr(group_commit, "MOST_SECONDS", -1.0)
     with pytest.raises(Overloaded):
-        asyncio.run(commits.write(Need("s"), note("a")))
+        asyncio.run(commits.write(ReadAhead("s"), note("a")))
     assert reasons(database) == []

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.routing import APIRoute
-from pydantic import ValidationError
 from starlette.responses import Response, StreamingResponse
 
 from app.api.bodies import Spooled, StrictRoute, sheet_file, spool, table_memory
@@ -21,23 +20,20 @@ from app.api.dependencies import (
     write_transactions,
 )
 from app.api.limits import LongRunner, run_short
-from app.api.problems import MOST_ERRORS, documented, invalid_payload
+from app.api.problems import documented
+from app.api.report_json import MOST_IN_GROUP, json_reports, report_receipt_json
 from app.api.responses import answer, download, json_answer, respond
 from app.api.routes import COMMON, OF_A_STUDY, WRITES
 from app.api.schemas.observations import (
     CorrectionIn,
     ObservationOut,
     ObservationPage,
-    ReportIn,
     ReportReceiptOut,
     RetractionIn,
     RevisionOut,
-    UnreadReportsIn,
     UploadRetractionIn,
     UploadRetractionOut,
     observation_out,
-    plain_reports,
-    report_receipt_json,
     result_cells,
     result_columns,
     revision_out,
@@ -48,7 +44,6 @@ from app.api.schemas.shape import Name, Reason
 from app.domain.access import Actor, Scope
 from app.domain.errors import Finding, Invalid
 from app.domain.observations import Report
-from app.services.intake import json_text
 from app.services.intake.csv_writing import csv_text
 from app.services.intake.sheet_columns import SheetShape
 from app.services.intake.sheet_reading import read_rows, read_sheet
@@ -74,7 +69,6 @@ OutsideLimits = Annotated[
 ]
 ReadPage = Callable[[int], list[ObservationOut]]
 TableFormat = Literal["json", "csv", "xlsx"]
-MOST_IN_GROUP = 100  # reports of one request
 _NOT_FOUND = documented("not-found", "study-not-found", "observation-not-found", "candidate-not-found")
 _CHANGES = WRITES | _NOT_FOUND | documented("precondition-required", "precondition-failed")
 
@@ -108,35 +102,6 @@ def _reports(name: str, body: Spooled, tx: WriteTransactions, renamed: dict[str,
     shape = SheetShape.of(study, renamed)
     reports = read_sheet(path, shape) if media_type == "text/csv" else read_rows(xlsx_rows(path), shape, ".")
     must_not_be_empty(reports)
-    return reports
-
-
-def json_reports(body: bytes) -> Sequence[Report]:
-    """The reports of a JSON document: one, or a list of them."""
-    value = json_text.loads(body)
-    try:
-        if isinstance(value, dict) and "observations" in value:
-            return _each_report(UnreadReportsIn.model_validate(value).observations)
-        return [ReportIn.model_validate(value).report()]
-    except ValidationError as error:
-        raise invalid_payload(error.errors(), value) from None
-
-
-def _each_report(unread: list[Any]) -> Sequence[Report]:
-    """The reports of a list, or its first mistakes."""
-    plain = plain_reports(unread) if len(unread) > MOST_IN_GROUP else None
-    if plain is not None:
-        return plain
-    reports, mistakes = [], []
-    for number, item in enumerate(unread):
-        try:
-            reports.append(ReportIn.model_validate(item).report(f"/observations/{number}"))
-        except ValidationError as error:
-            mistakes += [{**entry, "loc": ("observations", number, *entry["loc"])} for entry in error.errors()]
-            if len(mistakes) >= MOST_ERRORS:
-                break
-    if mistakes:
-        raise invalid_payload(mistakes, {"observations": unread})
     return reports
 
 

@@ -130,7 +130,7 @@ def _files(request: Request, template: bytes) -> bytes:
         case _:
             parts = []
     named = [re.search(rb'data-%s="([^"]*)"' % part, template) for part in parts]
-    files = dict.fromkeys(file for found in named if found for file in found[1].split())
+    files = dict.fromkeys(file for match in named if match for file in match[1].split())
     return b"".join(b'<link rel="modulepreload" href="{root}web/%s">' % file for file in files)
 
 

@@ -1,24 +1,17 @@
 """Observations on the wire."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from json.encoder import encode_basestring
-from math import isfinite
 from typing import Annotated, Any, Self
 
-import orjson
 from pydantic import Field, model_validator
 
 from app.api.schemas.candidates import FindingOut
 from app.api.schemas.shape import Actors, Line, Moment, Origin, Reason, Request, Shape, Text
 from app.domain.batches import SuggestionId
 from app.domain.clock import stamp
-from app.domain.limits import MOST_REPORTS, is_line
-from app.domain.observations import SOLE, Failure, Measured, Outcome, PlainReports, Report
+from app.domain.limits import MOST_REPORTS
+from app.domain.observations import SOLE, Failure, Measured, Outcome, Report
 from app.services.use_cases.observations import KeyedObservation, Revision, UploadRetraction
-from app.services.use_cases.plain_matching import PlainMatches
-from app.services.use_cases.repeats import Match
-from app.services.use_cases.report import ReportReceipt
 
 Value = Annotated[float, Field(description="A finite number, kept exactly.")]
 SuggestionText = Annotated[
@@ -138,29 +131,6 @@ class UnreadReportsIn(Request):
     observations: list[Any] = Field(min_length=1, max_length=MOST_REPORTS)
 
 
-def plain_reports(unread: Sequence[Any]) -> PlainReports | None:
-    """A list of reports that have a key and a value each, and nothing else; None for any other list.
-
-    It does without a `ReportIn` for each of a hundred thousand, and takes nothing that they would not take as well.
-    """
-    keys, values = [], []
-    for item in unread:
-        if type(item) is not dict or len(item) != 2 or "value" not in item:
-            return None
-        value, key = item["value"], item.get("key", item.get("candidate"))
-        if type(value) is int and -_EXACT <= value <= _EXACT:
-            value = float(value)
-        if type(value) is not float or type(key) is not str:
-            return None
-        keys.append(key)
-        values.append(value)
-    is_right = all(map(isfinite, values)) and all(is_line(key, 1) for key in set(keys))
-    return PlainReports(keys, values) if is_right else None
-
-
-_EXACT = 2**53  # up to here, every whole number is a float
-
-
 class MeasuredOut(Shape):
     value: float
     std: float | None
@@ -255,54 +225,6 @@ class RevisionOut(Shape):
     )
 
 
-def report_receipt_json(receipt: ReportReceipt, *, stored: bool) -> bytes:
-    """A `ReportReceiptOut` as JSON, without the shapes themselves: a receipt may tell of a hundred thousand results."""
-    if isinstance(receipt.matches, PlainMatches):
-        return _plain_receipt_json(receipt, receipt.matches, stored=stored)
-    document = {
-        "stored": stored,
-        "recorded": sum(match.status == "recorded" for match in receipt.matches),
-        "upload": receipt.upload if stored else None,
-        "results": [_match_json(match) for match in receipt.matches],
-        "warnings": [asdict(finding) for finding in receipt.warnings],
-    }
-    return orjson.dumps(document)
-
-
-def _plain_receipt_json(receipt: ReportReceipt, matches: PlainMatches, *, stored: bool) -> bytes:
-    """The same, written as text: most of it is the same for each result."""
-    name = encode_basestring(matches.observations.quantity)
-    numbered = enumerate(zip(matches.reports.keys, matches.reports.values, strict=True), matches.observations.first)
-    results = ",".join(
-        f'{{"row":null,"status":"recorded","value":{value!r},"values":{{{name}:{{"value":{value!r},"std":null}}}},'
-        f'"replaced":{{}},"observation":{number},"key":{encode_basestring(key)},"suggestion":null,"replicate":null}}'
-        for number, (key, value) in numbered
-    )
-    upload = receipt.upload if stored and receipt.upload is not None else "null"
-    warnings = orjson.dumps([asdict(finding) for finding in receipt.warnings]).decode()
-    head = f'{{"stored":{"true" if stored else "false"},"recorded":{len(matches)},"upload":{upload},'
-    return f'{head}"results":[{results}],"warnings":{warnings}}}'.encode()
-
-
-def _match_json(match: Match) -> dict[str, Any]:
-    """A `MatchOut`."""
-    return {
-        "row": match.report.row,
-        "status": match.status,
-        "value": _only(match.values),
-        "values": _values_json(match.values),
-        "replaced": _values_json(match.replaced),
-        "observation": match.observation,
-        "key": match.key,
-        "suggestion": _text_of(match.suggestion),
-        "replicate": match.replicate,
-    }
-
-
-def _values_json(values: Outcome) -> dict[str, Any]:
-    return {name: {"value": measured.value, "std": measured.std} for name, measured in values.items()}
-
-
 def observation_out(keyed: KeyedObservation) -> ObservationOut:
     observation = keyed.observation
     return ObservationOut(
@@ -311,7 +233,7 @@ def observation_out(keyed: KeyedObservation) -> ObservationOut:
         state=observation.state,
         key=keyed.key,
         value=keyed.value,
-        suggestion=_text_of(observation.suggestion),
+        suggestion=text_of(observation.suggestion),
         replicate=observation.replicate,
         ref=observation.ref,
         measured_at=observation.measured_at,
@@ -359,7 +281,7 @@ def revision_out(revision: Revision) -> RevisionOut:
     return RevisionOut(observation=observation_out(revision.current), affected_batches=revision.affected_batches)
 
 
-def _only(values: Outcome) -> float | None:
+def only_value(values: Outcome) -> float | None:
     if len(values) != 1:
         return None
     [measured] = values.values()
@@ -370,5 +292,5 @@ def _measured_out(values: Outcome) -> dict[str, MeasuredOut]:
     return {name: MeasuredOut(value=measured.value, std=measured.std) for name, measured in values.items()}
 
 
-def _text_of(suggestion: SuggestionId | None) -> str | None:
+def text_of(suggestion: SuggestionId | None) -> str | None:
     return None if suggestion is None else str(suggestion)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.errors import Finding
-from app.domain.observations import SOLE, Measured, PlainObservations, PlainReports, Report
+from app.domain.observations import SOLE, Measured, PlainObservations, Report, ReportColumns
 from app.domain.studies import Study
 from app.services.foresight import ResultsAtHead
 from app.services.recent_results import StudyAtHead
@@ -20,7 +20,7 @@ from app.services.use_cases.repeats import Match
 class PlainMatches(Sequence[Match]):
     """The matches of plain reports; each is made when it is asked for."""
 
-    reports: PlainReports
+    reports: ReportColumns
     observations: PlainObservations
 
     def __len__(self) -> int:
@@ -41,7 +41,7 @@ def match_plainly(
     if len(quantities) != 1 or quantities[0].limits is not None:
         return None
     plain = _Plain(study, before, stored, all_new=all_new)
-    matches = plain.columns(reports) if isinstance(reports, PlainReports) else plain.matches(reports)
+    matches = plain.columns(reports) if isinstance(reports, ReportColumns) else plain.matches(reports)
     return None if matches is None else (matches, plain.warnings(matches))
 
 
@@ -66,7 +66,7 @@ class _Plain:
         values = [match.values[self._name].value for match in matches]
         return matches if self._are_new([match.candidate for match in matches], values) else None
 
-    def columns(self, reports: PlainReports) -> PlainMatches | None:
+    def columns(self, reports: ReportColumns) -> PlainMatches | None:
         candidates = [self._stored.numbers.get(key, -1) for key in reports.keys]
         if -1 in candidates or not self._are_new(candidates, reports.values):
             return None

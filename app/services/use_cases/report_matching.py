@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from app.domain.batches import Suggestion, SuggestionId
 from app.domain.candidates import Candidate
 from app.domain.errors import AlreadyObserved, Finding, Invalid
-from app.domain.observations import Outcome, PlainReports, Report
+from app.domain.observations import Outcome, Report, ReportColumns
 from app.domain.quantities import agrees, outside_limits, resolve
 from app.domain.studies import Study
 from app.services.foresight import ResultsAtHead
@@ -37,7 +37,7 @@ OUTSIDE_LIMITS = (
 
 def keys_of(reports: Sequence[Report]) -> set[str]:
     """The candidates that reports name."""
-    if isinstance(reports, PlainReports):
+    if isinstance(reports, ReportColumns):
         return set(reports.keys)
     return {report.candidate for report in reports if report.candidate is not None}
 
