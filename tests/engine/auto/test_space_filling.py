@@ -35,15 +35,15 @@ def test_a_first_batch_visits_every_cluster(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_share_goes_where_most_is_promised_and_still_every_cluster_is_visited(seed: int) -> None:
+def test_one_of_five_is_the_most_promising_and_still_every_cluster_is_visited(seed: int) -> None:
     rng = np.random.default_rng(seed)
     state, promise = nothing_known(clusters(rng)), rng.random(50)
-    promise[[7, 8, 23]] = 5.0, 4.0, 3.0  # the two best are in the same cluster
+    promise[[7, 8, 23]] = 5.0, 4.0, 3.0
     picks = first_batch(state, 5, 5, seed, promise)
-    assert picks[:2].tolist() == [7, 23]
+    assert picks[0] == 7
     assert sorted(picks // 10) == [0, 1, 2, 3, 4]
     middles = first_batch(state, 5, 5, seed)
-    assert set(picks[2:].tolist()) == {pick for pick in middles.tolist() if pick // 10 not in (0, 2)}
+    assert set(picks[1:].tolist()) == {pick for pick in middles.tolist() if pick // 10 != 0}
 
 
 @given(st.integers(1, 40), st.integers(1, 50), st.integers(1, 12), st.integers(0, 99))
