@@ -171,7 +171,7 @@ function ResultsOf({ event, results }: { event: LedgerEvent; results: Result[] }
   return (
     <p class="small measured-then">
       {known.slice(0, MOST_NAMED).map(({ observation, values = {} }) => (
-        <span class="nowrap" key={observation}>
+        <span class="breakable" key={observation}>
           <KeyLink study={name} id={keys.get(observation ?? 0) ?? ""} />
           {` ${outcome({ value: values[first]?.value ?? null, values }, summary.quantities)}`}
         </span>
