@@ -144,7 +144,7 @@ export function columnsOf(facts: Facts, { conditions, ticked, setTicked, done }:
       title: "No.",
       sort: "number",
       falling: true,
-      width: "64px",
+      width: "80px",
       class: "number",
       cell: (result) => count(result.observation),
     },
