@@ -71,7 +71,7 @@ export default function Batches() {
               <th scope="col" class="right">
                 Results
               </th>
-              <th scope="col">Best of the batch</th>
+              {hasBest(facts.summary) && <th scope="col">Best of the batch</th>}
               <th scope="col">
                 <Term name="size">Why this size</Term>
               </th>
@@ -154,9 +154,11 @@ interface RowProps {
   onReplay: () => void;
 }
 
-// The best result of a batch, and whether nothing before it was as good. Of several quantities there is no single best.
-function bestOf(number_: number, results: Result[], { quantities, direction }: Facts["summary"]) {
-  if (quantities.length > 1 || direction === "target") return null;
+// Of several quantities, or near a target, no single value is the best.
+const hasBest = ({ quantities, direction }: Facts["summary"]) => quantities.length === 1 && direction !== "target";
+
+// The best result of a batch, and whether nothing before it was as good.
+function bestOf(number_: number, results: Result[], { direction }: Facts["summary"]) {
   const better = (a: Result, b: Result) => isBetter({ direction }, a.value ?? 0, b.value ?? 0);
   const known = results.filter(({ value }) => value !== null);
   const [first, ...others] = known.filter(({ batch }) => batch === number_);
@@ -203,9 +205,11 @@ function BatchRow({ batch, facts, results, open, onTurn, verdict, onReplay }: Ro
         {batch.state === "open" && <span class="chip accent gap">open</span>}
       </td>
       <td class="right number nowrap" data-label="Results">{`${count(came)} of ${count(batch.size)}`}</td>
-      <td data-label="Best of the batch">
-        <BestOf batch={batch.number} results={results} facts={facts} />
-      </td>
+      {hasBest(facts.summary) && (
+        <td data-label="Best of the batch">
+          <BestOf batch={batch.number} results={results} facts={facts} />
+        </td>
+      )}
       <td class="why-size" data-label="Why this size">
         <span class={open ? "" : "clamp"}>
           {batch.size_words ? localised(batch.size_words) : endedWords(batch.ended)}
@@ -244,7 +248,7 @@ function Inside({ batch, facts, results }: { batch: BatchBrief; facts: Facts; re
   const { data, error } = useGet<Batch>(studyApi(facts.name, `/batches/${batch.number}`), facts.summary.seq);
   return (
     <tr class="inner">
-      <td colSpan={8}>
+      <td colSpan={hasBest(facts.summary) ? 8 : 7}>
         {!data && <p class="quiet small">{error ? explain(error) : "Loading …"}</p>}
         <div class="why-list">
           {data?.suggestions.map((suggestion) => (

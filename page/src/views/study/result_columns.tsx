@@ -44,7 +44,7 @@ function quantityColumns({ study, summary }: Facts): TableColumn<Result>[] {
     title: quantityTitle(quantity),
     sort: sortOf(quantity, position),
     falling: quantity.direction !== "minimize",
-    width: several ? "minmax(190px, 1.2fr)" : "minmax(110px, 1fr)",
+    width: several ? "minmax(230px, 1.2fr)" : "minmax(110px, 1fr)",
     class: "right number",
     cell: (result) => (
       <>
