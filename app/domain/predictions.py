@@ -146,11 +146,12 @@ class Advice:
 class Outlook:
     """What further measurements can still bring, by joint draws from the fitted model (auto mode)."""
 
-    remaining_gain: RemainingGain
-    chance_best_is_measured: float
-    next_batch: NextBatch
-    candidates_still_possible: int
     advice: Advice
+    remaining_gain: RemainingGain | None = None
+    chance_best_is_measured: float | None = None
+    next_batch: NextBatch | None = None
+    candidates_still_possible: int | None = None
+    unknown: str = ""  # why these four are None
 
 
 @dataclass(frozen=True)

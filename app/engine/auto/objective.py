@@ -142,6 +142,11 @@ class ObjectiveTransform:
         return cls(**description)
 
 
+def is_constant(values: FloatArray) -> bool:
+    """Whether values (n,) differ by no more than rounding errors."""
+    return not (values / _size(values)).std() > CONSTANT
+
+
 def warp(u: FloatArray, p: float) -> FloatArray:
     """u (n,) to its image (n,)."""
     return np.where(u >= 0, _power(np.maximum(u, 0.0), p), -_power(np.maximum(-u, 0.0), 2 - p))
@@ -174,7 +179,7 @@ def learn_power(u: FloatArray) -> float:
 
 def _standardised(values: FloatArray, direction: ObjectiveDirection, bounds: Sequence[float]) -> ObjectiveTransform:
     """Clip, offset and scale alone; computed from values divided by the largest, so that no square overflows."""
-    size = float(min(max(np.abs(values).max(), SMALLEST), LARGEST))
+    size = _size(values)
     sign = 1.0 if direction == "maximize" else -1.0
     good = sign * (values / size)
     lower, median, upper = np.quantile(good, (0.25, 0.5, 0.75))
@@ -188,6 +193,12 @@ def _standardised(values: FloatArray, direction: ObjectiveDirection, bounds: Seq
     scale = size * (deviation if deviation > CONSTANT else 1.0)
     limit = sign * float(clip) * size if clipped else None
     return ObjectiveTransform(direction, sign * float(good.mean()) * size, max(scale, SMALLEST), limit)
+
+
+def _size(values: FloatArray) -> float:
+    """The largest absolute value, at which others are finite and not lost; 1 of zeros alone, which tell no size."""
+    largest = float(np.abs(values).max())
+    return min(max(largest, SMALLEST), LARGEST) if largest > 0 else 1.0
 
 
 def _power(u: FloatArray, p: float) -> FloatArray:
