@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.predictions import Advice, NextBatch, Outlook, RemainingGain, difference_in_words, share_in_words
+from app.domain.studies import Direction, Limits
 from app.engine.auto import (
     FittedModel,
     Gains,
@@ -14,6 +15,7 @@ from app.engine.auto import (
     draw_jointly,
     gains_over,
     is_constant,
+    is_noisy,
     still_possible,
     track_record,
     value_distribution,
@@ -33,6 +35,7 @@ NEGLIGIBLE = 0.05
 """Less than this share of the range of the results is not worth looking for, unless the study states its own bound."""
 
 TOO_FEW = "What is left to gain is estimated once five candidates are measured."
+SHORT_LIST = "What is left to gain is estimated once all candidates are measured."
 ALL_EQUAL = "What is left to gain can be estimated once results differ; so far all are equal."
 
 
@@ -51,6 +54,8 @@ def _unknown(model: Model) -> Outlook:
     unknown, why = ALL_EQUAL, "All results are equal, so the next batch goes where least is known."
     if model.observed.distinct < FEWEST_CANDIDATES:
         unknown, why = TOO_FEW, "Too few candidates are measured to tell good ones from bad."
+        if np.count_nonzero(model.state.available | (model.state.counts > 0)) < FEWEST_CANDIDATES:
+            unknown = SHORT_LIST
     pending = int(model.state.pending.sum())
     if pending:
         return Outlook(Advice("wait for results", _waiting(pending)), unknown=unknown)
@@ -67,8 +72,9 @@ def _estimated(model: Model, fitted: FittedModel, recommended: int) -> Outlook:
     values = model.objective.sign * model.to_user(draws.values)  # higher is better in either direction
     row = int(np.searchsorted(numbers, recommended))
     record = track_record(state.X, fitted, model.observed, options)
-    gains = Gains.of(gains_over(values, np.arange(len(numbers)), row), record)
-    of_batch = Gains.of(gains_over(values, np.searchsorted(numbers, picks), row), record)
+    room = _room(model, recommended)
+    gains = Gains.of(np.minimum(gains_over(values, np.arange(len(numbers)), row), room), record)
+    of_batch = Gains.of(np.minimum(gains_over(values, np.searchsorted(numbers, picks), row), room), record)
     measured = state.counts[numbers[values.argmax(axis=0)]] > 0
     possible = still_possible(state, student, recommended, gains.chance, 1 - CONFIDENCE)
     upper = gains.quantile(CONFIDENCE)
@@ -81,6 +87,18 @@ def _estimated(model: Model, fitted: FittedModel, recommended: int) -> Outlook:
         candidates_still_possible=len(possible),
         advice=advice(Standing.of(model, len(picks)), remaining, next_batch),
     )
+
+
+def _room(model: Model, recommended: int) -> float:
+    """How far the recommended candidate's average is from the limit ahead; infinite if there is none, or if results
+    are noisy and its true value may be worse than that."""
+    objective = model.ledger.configuration.objective
+    limits = objective.limits or Limits()
+    limit = limits.low if objective.direction is Direction.MINIMIZE else limits.high
+    averages = model.observed.values[model.observed.numbers == recommended]
+    if limit is None or not len(averages) or is_noisy(model.observed, auto_options(model.ledger.configuration)):
+        return np.inf
+    return max(0.0, model.objective.sign * (limit - float(averages.mean())))
 
 
 @dataclass(frozen=True)
