@@ -34,6 +34,9 @@ CONSTANT = 1e-9
 SMALLEST, LARGEST = 1e-290, 1e290
 """The scale stays between these, so that values divided by it are finite."""
 
+ROUNDING = 8 * float(np.finfo(float).eps)
+"""A value of at most this share of the offset is what rounding leaves of 0."""
+
 MOST = 1e9
 """Values in model units are clipped at ±MOST; `beyond` counts those that are."""
 
@@ -110,7 +113,8 @@ class ObjectiveTransform:
         minimising."""
         u = unwarp(self.centre + self.deviation * np.asarray(model, dtype=float), self.power)
         with np.errstate(over="ignore"):
-            return finite(self.offset + self.sign * self.scale * u)
+            user = finite(self.offset + self.sign * self.scale * u)
+        return np.where(np.abs(user) <= ROUNDING * abs(self.offset), 0.0, user)
 
     def std_to_user(self, mean: ArrayLike, std: ArrayLike) -> FloatArray:
         """Half the distance between mean − std and mean + std in the user's units."""

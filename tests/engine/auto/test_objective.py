@@ -80,6 +80,13 @@ def test_zeros_alone_have_the_scale_one() -> None:
     assert ObjectiveTransform.learn(np.zeros(5), "maximize").scale == 1
 
 
+@pytest.mark.parametrize("n", range(2, 30))
+def test_what_rounding_leaves_of_zero_is_zero(n: int) -> None:
+    values = np.append(np.zeros(n), [0.1, 0.7])
+    objective = ObjectiveTransform.learn(values, "maximize")
+    assert set(objective.to_user(objective.to_model(values))[:n]) == {0.0}
+
+
 @pytest.mark.parametrize(
     ("measured", "constant"),
     [([0.0, 0.0], True), ([7.0], True), ([1e6, 1e6 + 1e-6], True), ([1e-280, 2e-280], False), ([0.0, 1.0], False)],
