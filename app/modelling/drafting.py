@@ -226,6 +226,8 @@ def _complete_in_words(model: Model, sized: SizedSelection, size: BatchSize, ter
     if model.ledger.configuration.algorithm != DEFAULT_ALGORITHM:
         return reason
     if not model.observed.size:
+        if len(sized.shares) == 1:
+            return f"{reason}; one more would be in another part of the list"
         unseen = "one fewer would leave a part of it unseen, one more would divide it more finely"
         return f"{reason}, spread over the whole list: {unseen}"
     return f"{reason}; {one_fewer_and_more(_with_one_more(model, sized, size, terms))}"
@@ -246,7 +248,7 @@ def _promised(share: float, other: str) -> str:
     """What a choice promises beside another, which may promise next to nothing: then a percentage says nothing."""
     if share > 1:
         return f"more than {other} does"
-    return f"{'less than 1 %' if share < 0.005 else share_in_words(share)} of what {other} does"
+    return f"{share_in_words(share)} of what {other} does"
 
 
 def _with_one_more(model: Model, sized: SizedSelection, size: BatchSize, terms: Terms) -> SizedSelection:
