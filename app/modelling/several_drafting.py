@@ -174,7 +174,8 @@ def _record(models: SeveralModels, aiming: Aiming, batch: Selection) -> BatchRec
     states = [model.state for model in known.values()]
     fits = {name: fit for name, model in known.items() if (fit := fit_record(model)) is not None}
     single = len(models.quantities) == 1
-    certificate = Predictor(models.first).certificate() if single else None
+    is_plain = models.ledger.configuration.is_plain  # a target is not where the model's mean is best
+    certificate = Predictor(models.first).certificate() if is_plain else None
     return BatchRecord(
         ended=batch.ended,
         guaranteed=bool(batch.guaranteed and models.ledger.configuration.theory is not None),
@@ -186,6 +187,6 @@ def _record(models: SeveralModels, aiming: Aiming, batch: Selection) -> BatchRec
         regret_bound=certificate.regret_bound if certificate else None,
         degraded=dict(batch.degraded),
         fit=fit_record(models.first) if single else None,
-        best=Predictor(models.first).best_predicted() if single else None,
+        best=Predictor(models.first).best_predicted() if is_plain else None,
         fits={} if single else fits,
     )
