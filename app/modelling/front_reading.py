@@ -40,9 +40,13 @@ def utilities_of(objective: Objective, values: Array) -> FloatArray:
 
 
 def reference_of(configuration: Configuration, points: FloatArray) -> FloatArray:
-    """(K,) the reference point in utilities: as stated, else the worst of the front less a share of its range."""
+    """(K,) the reference point in utilities: as stated, else the worst of the front less a share of its range.
+
+    A front of one point has no range. Then that of everything measured counts.
+    """
     front = points[non_dominated(points)]
-    found = front.min(axis=0) - MARGIN * np.where(np.ptp(front, axis=0) > 0, np.ptp(front, axis=0), 1.0)
+    ranges, widest = np.ptp(front, axis=0), np.ptp(points, axis=0)
+    found = front.min(axis=0) - MARGIN * np.where(ranges > 0, ranges, np.where(widest > 0, widest, 1.0))
     for position, objective in enumerate(configuration.objectives):
         if objective.name in configuration.reference:
             stated = np.array([configuration.reference[objective.name]])
