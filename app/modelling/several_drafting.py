@@ -28,6 +28,7 @@ from app.modelling.drafting import (
     how_often,
     occasions_of,
 )
+from app.modelling.engine_settings import FOR_ONE_QUANTITY
 from app.modelling.explaining import FIRST_BATCH, OCCASIONS, REQUESTED, Explainer, Occasion, in_words
 from app.modelling.model import Model
 from app.modelling.predicting import Predictor
@@ -43,7 +44,7 @@ def draft_batch(model: StudyModel, size: BatchSize, terms: Terms = NO_TERMS) -> 
     ledger = model.ledger
     learns = ledger.failed and ledger.configuration.failures and ledger.configuration.theory is None
     learns = learns and terms.confirm is None
-    if learns and model.observed.size and ledger.configuration.algorithm not in MODEL_FREE:
+    if learns and model.observed.size and ledger.configuration.algorithm not in MODEL_FREE | FOR_ONE_QUANTITY:
         return _draft_several(SeveralModels(ledger, {ledger.configuration.objective.name: model}), size, terms)
     return draft(model, size, terms)
 

@@ -259,6 +259,11 @@ BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "the title of another's errors": ({"objectives": [YIELD, {**COST, "name": "Yield std"}]}, "/objectives/1/name"),
     "the title of another's values": ({"objectives": [YIELD, {**COST, "name": "yield (%)"}]}, "/objectives/1/name"),
     "a bound on the regret": ({"objectives": [YIELD, COST], "stop": {"regret_bound": 1}}, "/stop/regret_bound"),
+    "a baseline for one objective": ({"objectives": [YIELD, COST], "algorithm": "thompson"}, "/algorithm"),
+    "a model of one objective": (
+        {"objectives": [YIELD, {**COST, "theory": {**THEORY, "noise": 1e-300}}], "theory": THEORY},
+        "/objectives/1/theory/noise",
+    ),
     "both forms at once": ({"objectives": [YIELD, COST], "objective": "speed"}, "/objectives"),
 }
 
@@ -315,6 +320,27 @@ def test_failures_that_count_are_avoided(lab: Lab) -> None:
 
     learns, ignores = (sum(wasted(failures, seed) for seed in (2, 3, 4)) for failures in ("learn", "ignore"))
     assert learns < ignores
+
+
+def test_a_value_after_a_failure_counts_as_well(lab: Lab) -> None:
+    lab.begin(objective="yield", direction="maximize")
+    lab.work(1)
+    lab.report(candidate="MeOH-90", failed={"reason": "leaks", "retry": False})
+
+    lab.client.patch(f"{lab.path}/candidates/MeOH-90", json={"available": True, "reason": "mended"})
+    before = lab.batch("one", max_size=1, include=["MeOH-90"])["suggestions"][0]["why"]["success"]
+    lab.report(suggestion="B2-S1", value=0.4)
+    after = lab.batch("two", max_size=1, include=["MeOH-90"])["suggestions"][0]["why"]["success"]
+    assert before < after
+
+
+def test_a_baseline_remains_itself_after_a_failure(lab: Lab) -> None:
+    lab.begin(objective="yield", direction="maximize", algorithm="thompson")
+    lab.work(1)
+    lab.report(candidate="MeOH-90", failed={"reason": "leaks", "retry": False})
+    batch = lab.batch(min_size=3, max_size=3)
+    assert [one["why"]["success"] for one in batch["suggestions"]] == [None] * 3
+    assert lab.replays(batch["number"])
 
 
 def test_a_batch_for_a_target_says_nothing_of_the_largest_value(lab: Lab) -> None:
