@@ -45,6 +45,9 @@ def test_the_list_says_what_the_overview_says_of_the_gain_left(window: Open, sce
 
 def test_the_distribution_of_several_studies_is_compared(window: Open, scene: Scene, study: str) -> None:
     scene.report(study, *({"candidate": f"A{n}", "value": 10.0 * n} for n in range(1, 5)))
+    for number in range(5):  # most studies measure something else
+        scene.study(f"{study[:40]}-{number}", "key,t\nA,1\nB,2\n", objective="elsewhere")
+        scene.report(f"{study[:40]}-{number}", {"candidate": "A", "value": 1.0})
     page = window().sign_in(scene.key, f"/compare?study={study}")
     page.get_by_text("Distribution", exact=True).click()
     expect(page.get_by_role("heading", name="Distribution of the results")).to_be_visible()

@@ -48,6 +48,12 @@ function choicesOf(all: Compared[]): string[] {
   return all.some(({ summary }) => summary.front) ? [...titles, VOLUME] : titles;
 }
 
+// What most of the studies in the address measure, else most of all.
+function mainOf(all: Compared[], asked: string[]): string {
+  const named = all.filter(({ study }) => asked.includes(study.name));
+  return choicesOf(named.length ? named : all)[0] ?? "";
+}
+
 const MOST_AT_FIRST = 4;
 const SPREAD = "distribution";
 const SHOWS: [string, string][] = [
@@ -81,8 +87,8 @@ export default function Compare() {
   const { data, error, reload } = useRead(readAll, []);
   useTitle("Compare");
   const choices = choicesOf(data ?? []);
-  const wanted = choices.find((choice) => choice === search.get("quantity")) ?? choices[0] ?? "";
   const asked = search.getAll("study");
+  const wanted = choices.find((choice) => choice === search.get("quantity")) ?? mainOf(data ?? [], asked);
   const possible = (data ?? []).filter((compared) => measures(compared, wanted));
   const names = asked.length ? asked : possible.slice(-MOST_AT_FIRST).map(({ study }) => study.name);
   const chosen = possible.filter(({ study }) => names.includes(study.name));
