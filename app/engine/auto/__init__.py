@@ -28,7 +28,7 @@ from app.engine.auto.diagnostics import LeaveOneOut, importances, leave_one_out,
 from app.engine.auto.encoding import Encoding, learn_encoding, most_levels
 from app.engine.auto.fitting import FittedModel, borrows, fit, needs_refit
 from app.engine.auto.gains import Gains, corrected_share, expected_up_to, gains_over
-from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
+from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform, is_constant
 from app.engine.auto.observed import Observed
 from app.engine.auto.options import AutoOptions, Goal
 from app.engine.auto.outlook import contenders, draw_jointly, still_possible
@@ -75,6 +75,7 @@ __all__ = [
     "gains_over",
     "importances",
     "integrated",
+    "is_constant",
     "is_noiseless",
     "is_noisy",
     "learn_encoding",
