@@ -18,7 +18,7 @@ from app.domain.predictions import Fit, share_in_words
 from app.domain.studies import Configuration
 from app.engine import Ask, Choose, Selection, State, algorithm_named, alpha, beta, design
 from app.engine import choose as choose_by_ucb
-from app.engine.ask import NO_LIMIT
+from app.engine.ask import NO_LIMIT, Ended
 from app.engine.auto import (
     BENCH,
     Observed,
@@ -161,7 +161,7 @@ def _spread_out(model: Model, state: State, ask: Ask) -> Selection:
     promise = _promise(model)
     picks = first_batch(state, ask.max_size, cells_of(model), configuration.seed, promise)
     promising = () if promise is None else tuple(picks[: promising_of(state, ask.max_size)].tolist())
-    ended = "size" if len(picks) == ask.max_size else "exhausted"
+    ended: Ended = "size" if len(picks) == ask.max_size else "exhausted"
     return Selection(picks, ended, np.zeros(len(picks)), promising=promising)
 
 
