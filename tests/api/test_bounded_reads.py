@@ -50,6 +50,9 @@ def test_a_page_of_long_texts_counts_their_bytes(lab: Lab, resources: Resources,
     assert 2 * rows * length < reserved.pop() < 5 * rows * length
     lab.get("candidates", limit=10)
     assert reserved.pop() < 20 * 5 * length
+    object.__setattr__(resources.settings, "cache_bytes", 1_000_000)  # then each page has arrays of its own
+    lab.get("candidates", limit=11)
+    assert (reserved.pop() > rows * length) == (role == "attribute")
 
 
 def test_a_page_has_a_limited_number_of_bytes_of_text(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,7 +154,7 @@ def read_page(
     candidates = CandidateSet(connection, resources.arrays, study)
     state = partial(resources.ledger_states.read, connection, study.id, study.seq)
     matching = _matching(candidates, study, query, predictions, state)
-    texts = _text_bytes_of_a_row(connection, resources, study)
+    texts = _text_bytes_of_a_row(study, _stored_texts(connection, resources, study))
     end = query.offset + _rows_of_a_page(study, query.limit, texts)
     shown = _ordered(candidates, study, query.sort, matching, predictions, end)[query.offset :]
     predicted = None if predictions is None else [predictions.of(number) for number in shown.tolist()]
@@ -162,22 +162,27 @@ def read_page(
 
 
 def page_bytes(connection: Connection, actor: Actor, resources: Resources, name: str, query: CandidateQuery) -> int:
-    """About how much memory a page takes: its cells, and the texts in them."""
+    """About how much memory a page takes: its cells, the texts in them, and arrays that no cache keeps for others."""
     study = studies.find(connection, actor, name)
-    texts = _text_bytes_of_a_row(connection, resources, study)
+    stored = _stored_texts(connection, resources, study)
+    texts = _text_bytes_of_a_row(study, stored)
     rows = min(_rows_of_a_page(study, query.limit, texts), study.candidates)
-    return rows * (PER_CELL * len(study.columns) + PER_TEXT_BYTE * texts)
+    arrays = stored if stored > resources.settings.cache_bytes else 0
+    return arrays + rows * (PER_CELL * len(study.columns) + PER_TEXT_BYTE * texts)
 
 
-def _text_bytes_of_a_row(connection: Connection, resources: Resources, study: Study) -> int:
-    """How long the texts of a candidate are: those of features at the most, those of attributes on average."""
-    levels = [column.levels for column in study.columns if column.levels]
-    in_features = sum(max(map(len, texts)) for texts in levels)
+def _stored_texts(connection: Connection, resources: Resources, study: Study) -> int:
+    """The bytes of all texts in attributes."""
     attributes = [column.name for column in study.columns if (column.role, column.kind) == ("attribute", "text")]
     blocks = known_blocks(connection, resources.arrays, study) if attributes else ()
     digests = {block.arrays.attributes[name].content for block in blocks for name in attributes}
-    in_attributes = blobs.total_size(connection, [digest for digest in digests if digest])
-    return in_features + in_attributes // max(1, study.candidates)
+    return blobs.total_size(connection, [digest for digest in digests if digest])
+
+
+def _text_bytes_of_a_row(study: Study, stored: int) -> int:
+    """How long the texts of a candidate are: those of features at the most, those of attributes on average."""
+    in_features = sum(max(map(len, column.levels)) for column in study.columns if column.levels)
+    return in_features + stored // max(1, study.candidates)
 
 
 def table_rows(
