@@ -3,6 +3,7 @@
 import pytest
 
 from app.domain.limits import MOST_PAGE_CELLS
+from app.services.memory import PER_SUGGESTION
 from app.services.resources import Resources
 from app.services.use_cases import candidates, events
 from tests.api.conftest import problem
@@ -71,6 +72,17 @@ def test_a_page_has_a_limited_number_of_bytes_of_text(lab: Lab, monkeypatch: pyt
 def test_an_ordinary_page_is_not_refused(lab: Lab, limit: int) -> None:
     lab.begin()
     assert len(lab.get("candidates", limit=limit)["candidates"]) == min(limit, 24)
+
+
+def test_a_bench_takes_its_share_of_the_memory(lab: Lab, resources: Resources) -> None:
+    """60,000 pending suggestions took 200 MB, for everyone who looked at them, and nothing counted them."""
+    lab.begin().batch(min_size=3, max_size=3)
+    reserved, reserve = list[int](), resources.memory.reserve
+    resources.memory.reserve = lambda size: reserved.append(size) or reserve(size)  # type: ignore[method-assign]
+    assert len(lab.get("suggestions")["suggestions"]) == 3
+    assert lab.get("suggestions", state="observed")["suggestions"] == []
+    assert reserved == [3 * PER_SUGGESTION, 0]
+    assert resources.memory.reserved == 0
 
 
 def test_a_list_has_a_limited_number_of_cells_however_it_is_described(lab: Lab) -> None:
