@@ -68,7 +68,7 @@ def test_bodies_that_nobody_reads_are_refused_and_cookies_are_secure_behind_a_tr
         assert "Secure" in signed_in(server.address, server.key)
         with socket.create_connection((place.hostname, place.port), timeout=30) as line:
             line.sendall(b"PUT /v1/studies/s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000000\r\n\r\n")
-            with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            with pytest.raises(OSError, match=r"reset|pipe"):
                 line.sendall(bytes(200 * MEGABYTE))
         too_much = httpx.put(f"{server.address}/v1/studies/s", content=iter([bytes(MEGABYTE)] * 100))
         assert (too_much.status_code, too_much.json()["code"]) == (401, "unauthenticated")
