@@ -160,6 +160,12 @@ def suggestions_in(connection: Connection, study: Study, state: SuggestionState)
     return _in_order(_SUGGESTIONS_IN.rows(connection, {"study": study.id, "state": state}))
 
 
+def count_in(connection: Connection, study: Study, state: SuggestionState) -> int:
+    """How many suggestions are in a state."""
+    chosen = (suggestions.c.study_id == study.id) & (suggestions.c.state == state)
+    return connection.execute(select(func.count()).select_from(suggestions).where(chosen)).scalar_one()
+
+
 def resolve(connection: Connection, study: Study, ids: Sequence[SuggestionId], state: SuggestionState) -> None:
     """Move suggestions to a state, and close every batch that has none pending any more."""
     if not ids:
