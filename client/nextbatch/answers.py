@@ -200,7 +200,8 @@ class Certificate:
 class Verdict:
     """The certificate (None before the first result; `front` of several objectives), whether to stop, both in words.
 
-    What is left to gain and the advice are None before the first result and in theory mode.
+    The advice is None before the first result and in theory mode, what is left to gain also until five candidates
+    are measured and results differ.
     """
 
     certificate: Certificate | None

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from app.domain.batches import Suggestion, SuggestionId
 from app.domain.candidates import Candidate
 from app.domain.errors import AlreadyObserved, Finding, Invalid
-from app.domain.observations import Outcome, Report, ReportColumns
+from app.domain.observations import Outcome, Report, keys_of
 from app.domain.quantities import agrees, outside_limits, pointer_part, resolve
 from app.domain.studies import Study
 from app.services.foresight import ResultsAtHead
@@ -33,13 +33,6 @@ OUTSIDE_LIMITS = (
     "Nothing was stored: some values are outside the limits of their quantities. To store them all the same, send"
     " `outside_limits=accept`."
 )
-
-
-def keys_of(reports: Sequence[Report]) -> set[str]:
-    """The candidates that reports name."""
-    if isinstance(reports, ReportColumns):
-        return set(reports.keys)
-    return {report.candidate for report in reports if report.candidate is not None}
 
 
 class ReportMatcher:

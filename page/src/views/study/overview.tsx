@@ -85,7 +85,7 @@ function Bound() {
           <Term name="limit">A cautious limit on what is left to gain</Term>
         </h2>
         <span class="quiet small">
-          {estimate === undefined
+          {estimate == null
             ? "batch by batch"
             : `It holds for all candidates at once. Today's estimate is lower: ${improvement(estimate, summary.unit)}.`}
         </span>
@@ -179,7 +179,7 @@ function Statistics({ summary }: { summary: Summary }) {
           detail={`${unit === "%" ? "percentage points, " : ""}${percent(0.95)} probability; ${number(gain.expected, 3)} expected`}
         />
       )}
-      {sure && !gain && (
+      {sure && !outlook && (
         <div class="stat">
           <span class="quiet small">
             <Term name="improvement">Still to gain</Term>
