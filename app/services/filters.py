@@ -185,7 +185,8 @@ class _Condition:
     def _is_missing(self, column: Column) -> BoolArray:
         if column.kind == "text":
             return np.array([cell is None for cell in self._texts(column)], dtype=bool)
-        return np.isnan(self.table.candidates.column(column))
+        numbers = self._numbers(column) if column.role == "key" else self.table.candidates.column(column)
+        return np.isnan(numbers)
 
     def _texts(self, column: Column) -> list[CellValue]:
         return self.table.candidates.values(column, np.arange(len(self.table.candidates)))
@@ -199,8 +200,12 @@ class _Condition:
         return np.pad(predicted.astype(float), (0, len(self.table.candidates) - len(predicted)), constant_values=np.nan)
 
     def _number(self, column: Column, text: str) -> float:
+        text = _unquoted(text.strip())
+        predicted = self.table.predicted.get(column.name) if column.role == "key" else None
+        if predicted is not None and predicted.dtype == bool and text.casefold() in _TRUTH:
+            return float(_TRUTH[text.casefold()])
         try:
-            return float(_unquoted(text.strip()).replace("−", "-"))
+            return float(text.replace("−", "-"))
         except ValueError:
             raise self._refusal("This column holds numbers: compare it with a number.", column) from None
 

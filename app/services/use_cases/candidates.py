@@ -268,7 +268,10 @@ def _ordered(
         return numbers[:most]
     name, falling = sort.removeprefix("-"), sort.startswith("-")
     predicted = {} if predictions is None else predictions.columns()
-    ranks = predicted[name][numbers] if name in predicted else _ranks(candidates, _column(study, name, "sort"), numbers)
+    if name in predicted:
+        ranks = predicted[name][numbers].astype(float)
+    else:
+        ranks = _ranks(candidates, _column(study, name, "sort"), numbers)
     return numbers[first_in_order(-ranks if falling else ranks, most)]
 
 
