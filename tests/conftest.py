@@ -1,5 +1,6 @@
 """What every test can ask for: a migrated database of either kind, and a server on it."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,14 @@ from tests.databases import DIALECTS, Databases, some_databases
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 OPERATOR = Actor(SERVER, "test")
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what the tests make, and seldom: looking through all modules took a sixth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+
 
 # For tests of what no database has a part in.
 on_sqlite = pytest.mark.parametrize("address", ["sqlite"], indirect=True)

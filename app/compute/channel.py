@@ -5,9 +5,11 @@ travels with the message. The receiver maps the file, so its arrays are read-onl
 processes are done with it, however they end, nothing of it remains.
 """
 
+import errno
 import mmap
 import os
 import pickle
+import select
 import socket
 import struct
 import sys
@@ -129,9 +131,17 @@ class Channel:
         if not start:
             raise EOFError
         length, count = _HEADER.unpack(start + self._read(_HEADER.size - len(start)))
+        if count and not descriptors:  # the system drops a descriptor for which there is no room
+            raise OSError(errno.EMFILE, "too many open files to receive arrays")
         sizes = [size for (size,) in _SIZE.iter_unpack(self._read(count * _SIZE.size))]
         buffers = _mapped(descriptors[0], sizes) if descriptors else []
         return pickle.loads(self._read(length), buffers=buffers)  # noqa: S301  (from a process of our own)
+
+    def wait_for_end(self) -> None:
+        """Until either end is closed; others may send and receive meanwhile."""
+        poll = select.poll()
+        poll.register(self._socket, 0)  # of ends and errors the system tells always
+        poll.poll()
 
     def close(self) -> None:
         """Both ends then receive no more."""

@@ -1,7 +1,8 @@
 """The child process that simulates studies for a backtest: its own process, at low priority, so that no ask waits.
 
 It runs as `python -m app.compute.simulation_child FOLDER`. The folder has `plan.json` and the arrays of the table; the
-child appends a line to `runs.jsonl` for every simulated study.
+child appends a line to `runs.jsonl` for every simulated study. If its standard input ends, the server is gone; then it
+deletes the folder and ends.
 """
 
 import json
@@ -10,6 +11,8 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
+from threading import Thread
 
 import numpy as np
 
@@ -73,5 +76,12 @@ def main(folder: Path) -> None:
                 lines.flush()
 
 
+def _end_with_server(folder: Path) -> None:
+    os.read(sys.stdin.fileno(), 1)
+    rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    Thread(target=_end_with_server, args=(Path(sys.argv[1]),), daemon=True).start()
     main(Path(sys.argv[1]))

@@ -72,7 +72,7 @@ class Simulations:
                     return None
         finally:
             child.kill()
-            child.wait()
+            child.communicate()
         runs = runs_in(folder)
         if sum(map(len, runs.values())) < plan.runs:
             raise SimulationFailed("The simulation ended early. See the log of the server.")
@@ -94,9 +94,10 @@ def _lines(folder: Path) -> list[str]:
 
 
 def _start(folder: Path) -> subprocess.Popen[bytes]:
+    """A child that ends when its standard input does: with this process, however that ends."""
     environment = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ}
     environment |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "app.compute.simulation_child", str(folder)]
     return subprocess.Popen(  # noqa: S603  (nothing of it was sent by anybody)
-        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     )

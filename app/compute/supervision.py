@@ -155,8 +155,10 @@ class SupervisedWorker:
     def _send(self, computation: RemoteComputation) -> None:
         computation.sent = monotonic()
         if self._channel is not None:
-            with suppress(OSError):  # the worker has just died, and everything is sent to the next one
+            try:
                 self._channel.send(computation.request)
+            except OSError:  # the worker has just died, or cannot be told: everything is sent to the next one
+                self._channel.close()
 
     def _supervise(self) -> None:
         quick_deaths = 0
@@ -169,13 +171,10 @@ class SupervisedWorker:
                 structlog.get_logger().error("a compute worker cannot be started", error=repr(error))
                 self._forget_lost()
             else:
-                with suppress(EOFError, OSError):
-                    while True:
-                        self._hear(channel.receive())
+                self._listen(channel)
                 self._end(channel, process)
             quick_deaths = quick_deaths + 1 if monotonic() < started + MOST_PAUSE else 0
-            if quick_deaths > 1:
-                self._closing.wait(min(MOST_PAUSE, 0.1 * 2**quick_deaths))
+            self._closing.wait(pause_after(quick_deaths))
 
     def _begin(self) -> tuple[Channel, "subprocess.Popen[bytes]"]:
         """Start a process, and send it everything that waits."""
@@ -199,6 +198,16 @@ class SupervisedWorker:
             if self._closing.is_set():
                 channel.close()
         return channel, process
+
+    def _listen(self, channel: Channel) -> None:
+        """Until the process is gone, or says what this one cannot read: its program may have been updated."""
+        try:
+            while True:
+                self._hear(channel.receive())
+        except (EOFError, OSError):
+            return
+        except Exception as error:  # pickle has no narrower one; another process may be understood
+            structlog.get_logger().error("a compute worker is not understood", error=repr(error))
 
     def _hear(self, message: Any) -> None:
         self._heard = monotonic()
@@ -266,3 +275,8 @@ class SupervisedWorker:
         if waiting and now > max(self._heard, min(computation.sent for computation in waiting)) + patience:
             return "it says nothing"
         return None
+
+
+def pause_after(quick_deaths: int) -> float:
+    """Seconds before the next start, when so many workers in a row died as soon as they were started."""
+    return min(MOST_PAUSE, 0.1 * 2 ** min(quick_deaths, 10)) if quick_deaths > 1 else 0.0

@@ -18,7 +18,7 @@ from app.domain.predictions import Fit, share_in_words
 from app.domain.studies import Configuration
 from app.engine import Ask, Choose, Selection, State, algorithm_named, alpha, beta, design
 from app.engine import choose as choose_by_ucb
-from app.engine.ask import NO_LIMIT
+from app.engine.ask import NO_LIMIT, Ended
 from app.engine.auto import (
     BENCH,
     Observed,
@@ -31,6 +31,7 @@ from app.engine.auto import (
     is_noisy,
     limits_for,
     next_batch,
+    promising_of,
     to_confirm,
     with_one_more,
 )
@@ -157,8 +158,11 @@ def _spread_out(model: Model, state: State, ask: Ask) -> Selection:
         return algorithm_named(configuration.algorithm).choose(state, ask)
     if configuration.theory is not None:
         return design(state, ask)
-    picks = first_batch(state, ask.max_size, cells_of(model), configuration.seed, _promise(model))
-    return Selection(picks, "size" if len(picks) == ask.max_size else "exhausted", np.zeros(len(picks)))
+    promise = _promise(model)
+    picks = first_batch(state, ask.max_size, cells_of(model), configuration.seed, promise)
+    promising = () if promise is None else tuple(picks[: promising_of(state, ask.max_size)].tolist())
+    ended: Ended = "size" if len(picks) == ask.max_size else "exhausted"
+    return Selection(picks, ended, np.zeros(len(picks)), promising=promising)
 
 
 def _promise(model: Model) -> FloatArray | None:
@@ -265,7 +269,7 @@ def occasions_of(batch: Selection) -> dict[int, Occasion]:
         (again, "noise probe" if batch.noise_probes else "remeasured"),
         (batch.space_filling, "wide start"),
     ]
-    occasions: dict[int, Occasion] = {}
+    occasions: dict[int, Occasion] = dict.fromkeys(batch.promising, "promising")
     begin = 0
     for count, occasion in parts:
         for candidate in batch.picks[begin : begin + count].tolist():

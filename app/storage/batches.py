@@ -33,10 +33,10 @@ _OPEN_OF = _OF_STUDY.where(batches.c.worker == bindparam("worker"), batches.c.st
 # They are sorted by this program: for the order, SQLite would read every suggestion of the study.
 _SUGGESTIONS = select(suggestions).where(suggestions.c.study_id == _STUDY)
 _SUGGESTIONS_OF = Prepared(
-    _SUGGESTIONS.where(suggestions.c.batch.in_(bindparam("batches", expanding=True))), listed="batches"
+    _SUGGESTIONS.where(suggestions.c.batch.in_(bindparam("batches", expanding=True))), listed=("batches",)
 )
 _SUGGESTIONS_FOR = Prepared(
-    _SUGGESTIONS.where(suggestions.c.candidate.in_(bindparam("candidates", expanding=True))), listed="candidates"
+    _SUGGESTIONS.where(suggestions.c.candidate.in_(bindparam("candidates", expanding=True))), listed=("candidates",)
 )
 _SUGGESTIONS_IN = Prepared(_SUGGESTIONS.where(suggestions.c.state == bindparam("state")))
 _MOVE = Prepared(

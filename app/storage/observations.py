@@ -1,12 +1,12 @@
 """Observations as rows: one per version; the newest version of each number is `current`."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, or_, select, update
 
 from app.domain.batches import SuggestionId
 from app.domain.codec import from_plain, read_json
@@ -19,9 +19,9 @@ from app.domain.observations import (
     PlainObservations,
     ReportedObservation,
 )
-from app.domain.report_text import outcome_text, outcome_texts
+from app.domain.report_text import outcome_text, outcome_texts, plain_beginning
 from app.domain.studies import Study
-from app.storage.dialects import in_parts
+from app.storage.dialects import IN_LIMIT, in_parts
 from app.storage.prepared import Prepared, Row, RowInsert
 from app.storage.tables import observations, suggestions
 from app.storage.waiting_rows import insert_rows
@@ -38,13 +38,15 @@ _CURRENT = select(observations).where(_OF_STUDY, observations.c.current)
 _FIRST = select(observations.c.number).where(_OF_STUDY, observations.c.version == literal_column("1"))
 _OF_BATCHES = Prepared(
     _FIRST.where(observations.c.replicate.is_not(None), observations.c.batch.in_(bindparam("batches", expanding=True))),
-    listed="batches",
+    listed=("batches",),
 )
 _WITH_REFS = Prepared(
     _FIRST.where(observations.c.ref.is_not(None), observations.c.ref.in_(bindparam("refs", expanding=True))),
-    listed="refs",
+    listed=("refs",),
 )
-_NUMBERED = Prepared(_CURRENT.where(observations.c.number.in_(bindparam("numbers", expanding=True))), listed="numbers")
+_NUMBERED = Prepared(
+    _CURRENT.where(observations.c.number.in_(bindparam("numbers", expanding=True))), listed=("numbers",)
+)
 _MEASURED = (
     select(func.count())
     .select_from(observations)
@@ -63,23 +65,30 @@ _COMPLETED = Prepared(
     .where(suggestions.c.study_id == bindparam("study"), suggestions.c.batch.in_(bindparam("batches", expanding=True)))
     .where(suggestions.c.replicates <= _MEASURED)
     .order_by(suggestions.c.batch, suggestions.c.rank),
-    listed="batches",
+    listed=("batches",),
 )
 _RECORDED_OF = Prepared(
     _CURRENT.where(
         observations.c.kind == ObservationKind.RECORDED,
         observations.c.candidate.in_(bindparam("candidates", expanding=True)),
     ),
-    listed="candidates",
+    listed=("candidates",),
 )
-_VALUES_OF = Prepared(
-    select(observations.c.candidate, observations.c["values"]).where(
-        _OF_STUDY,
-        observations.c.current,
-        observations.c.kind == ObservationKind.RECORDED,
-        observations.c.candidate.in_(bindparam("candidates", expanding=True)),
+_VALUES = select(observations.c.candidate, observations.c["values"]).where(
+    _OF_STUDY,
+    observations.c.current,
+    observations.c.kind == ObservationKind.RECORDED,
+    observations.c.candidate.in_(bindparam("candidates", expanding=True)),
+)
+_VALUES_OF = Prepared(_VALUES, listed=("candidates",))
+_EQUAL_VALUES = Prepared(  # and whatever is no single value, which the database cannot compare
+    _VALUES.where(
+        or_(
+            observations.c["values"].in_(bindparam("texts", expanding=True)),
+            func.substr(observations.c["values"], 1, bindparam("length")) != bindparam("beginning"),
+        )
     ),
-    listed="candidates",
+    listed=("candidates", "texts"),
 )
 _LATEST = Prepared(
     select(observations.c.number, observations.c["values"])
@@ -179,15 +188,40 @@ def recorded_of(connection: Connection, study: Study, candidates: Iterable[int])
     return [_observation(row) for row in sorted(rows, key=itemgetter("number"))]
 
 
-def values_of(
-    connection: Connection, study: Study, candidates: Iterable[int], quantity: str
-) -> Iterator[tuple[int, float]]:
-    """The values of one quantity that count, each after its candidate, in any order."""
-    for part in in_parts(sorted(set(candidates))):
-        for candidate, text in _VALUES_OF.tuples(connection, {"study": study.id, "candidates": part}):
-            measured = orjson.loads(text).get(quantity)
-            if measured is not None:
-                yield candidate, measured["value"]
+def stored_among(
+    connection: Connection, study: Study, quantity: str, results: Collection[tuple[int, float]]
+) -> set[tuple[int, float]]:
+    """Those of some values of one quantity, each after its candidate, that are stored and count.
+
+    A candidate may have been measured ten thousand times, so of a few values the database itself looks for the text.
+    """
+    if not results:
+        return set()
+    candidates = sorted({candidate for candidate, _ in results})
+    if len(results) > IN_LIMIT:
+        parts = [
+            _VALUES_OF.tuples(connection, {"study": study.id, "candidates": part}) for part in in_parts(candidates)
+        ]
+    else:
+        search = _search(quantity, candidates, {value for _, value in results})
+        parts = [_EQUAL_VALUES.tuples(connection, {"study": study.id, **search})]
+    stored = ((candidate, orjson.loads(text).get(quantity)) for part in parts for candidate, text in part)
+    return {(candidate, measured["value"]) for candidate, measured in stored if measured is not None} & set(results)
+
+
+def _search(quantity: str, candidates: Sequence[int], values: Set[float]) -> dict[str, Any]:
+    """What `_EQUAL_VALUES` is asked for: at lists of a few lengths, so that few statements are compiled."""
+    beginning = plain_beginning(quantity)
+    numbers = {repr(value) for value in values} | ({"0.0", "-0.0"} if 0 in values else set())
+    texts = [f"{beginning}{number}}}}}" for number in sorted(numbers)]
+    length = 1 << max(len(candidates), len(texts)).bit_length()
+    listed = {"candidates": _filled(candidates, length), "texts": _filled(texts, length)}
+    return {**listed, "beginning": beginning, "length": len(beginning)}
+
+
+def _filled(items: Sequence[Any], length: int) -> Sequence[Any]:
+    """So many items: to ask for the last one again changes nothing."""
+    return (*items, *[items[-1]] * (length - len(items)))
 
 
 def latest(connection: Connection, study: Study, limit: int) -> list[tuple[int, Outcome]]:

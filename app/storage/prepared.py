@@ -28,15 +28,15 @@ _SQLITE = sqlite.dialect(paramstyle="named")
 class Prepared:
     """A statement of named parameters; `columns` are those that an INSERT or UPDATE sets.
 
-    `listed` is the parameter of an `IN (…)`: it is given a sequence, and each length is compiled once. A statement that
-    `overtakes` does not ask for anything that rows in waiting could change, so they need not be sent before it.
+    `listed` are the parameters of `IN (…)`: each is given a sequence, and each length is compiled once. A statement
+    that `overtakes` does not ask for anything that rows in waiting could change, so they need not be sent before it.
     """
 
     def __init__(
         self,
         statement: Select[Any] | Insert | Update,
         columns: Sequence[str] | None = None,
-        listed: str | None = None,
+        listed: Sequence[str] = (),
         *,
         overtakes: bool = False,
     ) -> None:
@@ -44,7 +44,7 @@ class Prepared:
         self._overtakes = overtakes
         self._columns = columns
         self._listed = listed
-        self._compiled: dict[tuple[str, int], tuple[str, Parameters]] = {}
+        self._compiled: dict[tuple[str, tuple[int, ...]], tuple[str, Parameters]] = {}
         self._names = tuple(statement.selected_columns.keys()) if isinstance(statement, Select) else ()
 
     def rows(self, connection: Connection, parameters: Parameters) -> list[dict[str, Any]]:
@@ -55,9 +55,9 @@ class Prepared:
     def tuples(self, connection: Connection, parameters: Parameters) -> list[tuple[Any, ...]]:
         """The rows of a SELECT or of RETURNING, as the driver gives them."""
         text, constants = self._compile(connection, parameters)
-        if self._listed is not None:
-            values = enumerate(parameters[self._listed], start=1)
-            constants = {**constants, **{f"{self._listed}_{number}": value for number, value in values}}
+        for name in self._listed:
+            values = enumerate(parameters[name], start=1)
+            constants = {**constants, **{f"{name}_{number}": value for number, value in values}}
         cursor = _execute(connection, text, {**constants, **parameters}, overtakes=self._overtakes)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         cursor.close()
@@ -75,11 +75,11 @@ class Prepared:
 
     def _compile(self, connection: Connection, parameters: Parameters) -> tuple[str, Parameters]:
         """The text in this dialect, and the values that the statement itself holds."""
-        key = connection.dialect.name, len(parameters[self._listed]) if self._listed is not None else 0
+        key = connection.dialect.name, tuple(len(parameters[name]) for name in self._listed)
         if key not in self._compiled:
             dialect = _SQLITE if key[0] == "sqlite" else connection.dialect
-            statement = self._statement if self._listed is None else self._statement.params(parameters)
-            options = {} if self._listed is None else {"render_postcompile": True}
+            statement = self._statement.params(parameters) if self._listed else self._statement
+            options = {"render_postcompile": True} if self._listed else {}
             compiled = statement.compile(dialect=dialect, column_keys=self._columns, compile_kwargs=options)
             assert isinstance(compiled, SQLCompiler)  # noqa: S101  (narrows for mypy)
             named = ((name, bind) for bind, name in compiled.bind_names.items() if name not in parameters)

@@ -303,11 +303,11 @@ class BatchDetails:
 
 @dataclass(frozen=True)
 class Point:
-    """One measured value, and the best value up to then."""
+    """One measured value, and the best value up to then, of candidates that meet the constraints."""
 
     observation: int
     value: float
-    best: float
+    best: float | None
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Overview:
 
     @property
     def best_so_far(self) -> list[float]:
-        return [point.best for point in self.trace.progress]
+        return [point.best for point in self.trace.progress if point.best is not None]
 
     def __str__(self) -> str:
         lines = [f"{self.summary.name} ({self.summary.state})", self.summary.headline]

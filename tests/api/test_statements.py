@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event
@@ -44,6 +45,30 @@ def test_a_report_takes_six_statements(lab: Lab, statements: list[str]) -> None:
     statements.clear()
     lab.report(candidate="MeOH-50", value=0.3)
     assert len(statements) <= 6
+
+
+def test_a_report_reads_no_more_rows_when_its_candidate_was_measured_often(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.begin(repeats="allowed").report(candidate="MeOH-40", value=-1.0)
+    rows_read = 0
+    tuples = prepared.Prepared.tuples
+
+    def counted(*arguments: Any) -> list[tuple[Any, ...]]:
+        nonlocal rows_read
+        rows = tuples(*arguments)
+        rows_read += len(rows)
+        return rows
+
+    monkeypatch.setattr(prepared.Prepared, "tuples", counted)
+    assert lab.report(candidate="MeOH-40", value=-2.0).status_code == 201
+    rarely_measured = rows_read
+    lab.send({"observations": [{"key": "MeOH-40", "value": number / 7} for number in range(300)]})
+    lab.report(candidate="MeOH-40", value=-3.0)  # after a call of many, the newest results are read once
+    rows_read = 0
+    assert lab.report(candidate="MeOH-40", value=-4.0).status_code == 201
+    assert rows_read <= rarely_measured
+    assert lab.report(candidate="MeOH-40", value=100 / 7).json()["results"][0]["status"] == "duplicate"
 
 
 def test_a_report_of_a_batch_takes_as_many_however_large_it_is(lab: Lab, statements: list[str]) -> None:

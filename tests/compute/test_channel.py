@@ -1,7 +1,10 @@
 """The channel between a server process and a compute worker: every value arrives as it was sent."""
 
+import os
+import resource
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Thread
 
 import numpy as np
@@ -58,6 +61,25 @@ def test_a_large_array_does_not_go_through_the_socket_and_is_read_only(ends) -> 
     assert waiting < 1_000
     assert np.array_equal(arrived, array)
     assert not arrived.flags.writeable
+
+
+def test_arrays_for_which_there_is_no_descriptor_end_the_connection(ends) -> None:
+    ends[0].send(np.zeros(LARGE))
+    with no_more_open_files(), pytest.raises(OSError, match="too many open files"):
+        ends[1].receive()
+
+
+@contextmanager
+def no_more_open_files() -> Iterator[None]:
+    """This process can open no further file."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_the_end_of_the_other_side_is_noticed(ends) -> None:

@@ -1,5 +1,6 @@
 """Compute workers: the same answers as without them, whatever happens to a worker."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -18,9 +19,9 @@ from httpx2 import Response
 
 from app.cli.serving import default_compute_workers
 from app.compute import models, supervision
-from app.compute.channel import WorkerSettings
+from app.compute.channel import Channel, ComputeRequest, WorkerSettings
 from app.compute.ledger_states import LedgerPrefix
-from app.compute.supervision import ATTEMPTS, SupervisedWorker, WorkerProgram
+from app.compute.supervision import ATTEMPTS, MOST_PAUSE, SupervisedWorker, WorkerProgram, pause_after
 from app.modelling.outline import is_outline
 from app.services.resources import Resources
 from app.storage import studies
@@ -147,6 +148,48 @@ def test_a_computation_whose_workers_all_die_is_refused_and_the_next_is_not(apar
     assert refused.headers["Retry-After"] == "30"
     assert worker.deaths == ATTEMPTS
     assert apart.batch()["number"] == 1
+
+
+@on_sqlite
+def test_a_worker_that_is_not_understood_is_replaced(apart: Lab, monkeypatch) -> None:
+    """As after an update of the program under a server that runs."""
+    apart.begin()
+    worker = worker_of(apart)
+    wait_until_ready(worker)
+    hear, heard = worker._hear, []
+
+    def misunderstand(message: object) -> None:
+        heard.append(message)
+        if len(heard) == 1:
+            raise AttributeError("Can't get attribute 'ComputationBegun'")
+        hear(message)
+
+    monkeypatch.setattr(worker, "_hear", misunderstand)
+    assert apart.ask().status_code == 201
+    assert worker.deaths == 1
+
+
+@on_sqlite
+def test_a_request_that_cannot_be_sent_is_repeated(apart: Lab, monkeypatch) -> None:
+    monkeypatch.setattr(supervision, "SILENT_SECONDS", 600.0)  # as of a worker that is busy with others
+    apart.begin()
+    worker = worker_of(apart)
+    wait_until_ready(worker)
+    send, failed = Channel.send, []
+
+    def fail_once(channel: Channel, message: object) -> None:
+        if not failed and isinstance(message, ComputeRequest):
+            failed.append(message)
+            raise OSError(errno.EMFILE, "Too many open files")
+        send(channel, message)
+
+    monkeypatch.setattr(Channel, "send", fail_once)
+    assert apart.ask().status_code == 201
+    assert worker.deaths == len(failed) == 1
+
+
+def test_workers_that_die_at_once_for_days_are_started_still() -> None:
+    assert [pause_after(deaths) for deaths in (0, 1, 2, 3, 6, 10**6)] == [0.0, 0.0, 0.4, 0.8, MOST_PAUSE, MOST_PAUSE]
 
 
 @on_sqlite

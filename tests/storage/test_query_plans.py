@@ -19,6 +19,11 @@ from tests.conftest import OPERATOR, on_sqlite
 
 STATEMENTS: dict[str, tuple[Prepared, dict[str, Any], str]] = {
     "results of candidates": (observations._RECORDED_OF, {"candidates": [1]}, "(study_id=? AND candidate=?)"),
+    "equal values of candidates": (
+        observations._EQUAL_VALUES,
+        {"candidates": [1], "texts": ["{}"], "beginning": "{", "length": 1},
+        "(study_id=? AND candidate=?)",
+    ),
     "results of batches": (observations._OF_BATCHES, {"batches": [1]}, "(study_id=? AND batch=?)"),
     "results with references": (observations._WITH_REFS, {"refs": ["a"]}, "(study_id=? AND ref=?)"),
     "results by number": (observations._NUMBERED, {"numbers": [1]}, "(study_id=? AND number=?)"),

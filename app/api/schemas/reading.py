@@ -136,7 +136,7 @@ class SummaryOut(Shape):
     objective: str
     unit: str
     counts: CountsOut
-    best_observed: BestObservedOut | None
+    best_observed: BestObservedOut | None = Field(description="The best measured candidate that meets the constraints.")
     best_predicted: BestPredictedOut | None
     certificate: CertificateOut | None
     outlook: OutlookOut | None
@@ -151,7 +151,7 @@ class PointOut(Shape):
     observation: int
     candidate: int
     value: float
-    best: float
+    best: float | None = Field(description="Of candidates that meet the constraints; null while there is none.")
 
 
 class VolumeOut(Shape):

@@ -5,6 +5,7 @@ Nothing here loads Ray. Its variables are passed to the processes that do.
 
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from secrets import token_hex
+from shutil import rmtree
+from tempfile import mkdtemp
 from threading import Event, Lock
 from time import monotonic
 from typing import Protocol
@@ -57,6 +60,7 @@ class HeadSettings:
     """What the head of a cluster is told first."""
 
     object_store_bytes: int
+    folder: str  # for what Ray writes
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,7 @@ class LocalCluster:
         self._closing = Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._end: socket.socket | None = None  # the head ends when this is closed
+        self._folder = ""  # which the head deletes, unless it is killed
         self._address = ""
 
     def address(self) -> str:
@@ -120,17 +125,19 @@ class LocalCluster:
 
     def _start(self) -> str:
         self._end, theirs = socket.socketpair()
+        self._folder = mkdtemp(prefix="nb-ray-")
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603
+            self._process = subprocess.Popen(  # noqa: S603  (a group of its own, which includes Ray's processes)
                 [sys.executable, "-P", "-m", HEAD, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, **self.environment},
+                start_new_session=True,
             )
         channel = Channel(self._end)
         try:
-            channel.send(HeadSettings(OBJECT_STORE_BYTES))
+            channel.send(HeadSettings(OBJECT_STORE_BYTES, self._folder))
             self._wait_for_answer(self._end)
             return str(channel.receive())
         except (EOFError, ConnectionError) as error:
@@ -149,14 +156,16 @@ class LocalCluster:
                 raise OSError(f"no Ray cluster started on this machine within {CLUSTER_START_SECONDS:.0f} seconds")
 
     def _forget(self) -> None:
-        """End the head, if there is one: kindly first, so that it deletes its files."""
+        """End the head, if there is one: kindly first, so that it ends the cluster; then what a killed one left."""
         if self._end is not None:
             self._end.close()
         if self._process is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(CLOSE_SECONDS)
-            self._process.kill()
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+        rmtree(self._folder, ignore_errors=True)
         self._end = self._process = None
 
 

@@ -5,7 +5,9 @@ actor is gone, and the actor ends with it: Ray ends what a driver leaves behind,
 """
 
 import logging
+import os
 from importlib.metadata import version
+from threading import Thread
 from time import monotonic
 from typing import Any
 
@@ -86,10 +88,17 @@ def _start_actor(settings: GatewaySettings) -> tuple[ActorAnswerer, str]:
         return answerer, answerer.find_node()
 
 
+def _end_with_server(channel: Channel) -> None:
+    """Also while it waits for a cluster, which may be gone together with the server."""
+    channel.wait_for_end()
+    os._exit(0)
+
+
 def serve(channel: Channel, settings: GatewaySettings) -> None:
     """Join the cluster, start an actor, and pass requests on to it."""
     logs.configure(settings.actor.log_format, settings.actor.log_level)
     logs.hear_python()
+    Thread(target=_end_with_server, args=(channel,), daemon=True).start()
     try:
         ray.init(address=settings.address, configure_logging=False, log_to_driver=False, logging_level=logging.ERROR)
         answerer, node = _start_actor(settings)

@@ -6,7 +6,7 @@ It tells its address on its channel, and ends when the other end is closed. Ray'
 import os
 import sys
 from contextlib import suppress
-from tempfile import TemporaryDirectory
+from shutil import rmtree
 
 import ray
 
@@ -17,7 +17,7 @@ from app.compute.worker import serve_until_server_has_gone
 ATTEMPTS = 5  # Ray gives a node 30 seconds to start, which may not suffice on a machine with much other work
 
 
-def _start(settings: HeadSettings, folder: str) -> None:
+def _start(settings: HeadSettings) -> None:
     ray.init(
         address="local",
         num_cpus=0,  # actors reserve none, and so no workers are started in advance
@@ -25,25 +25,27 @@ def _start(settings: HeadSettings, folder: str) -> None:
         include_dashboard=False,
         configure_logging=False,
         log_to_driver=False,
-        _temp_dir=folder,
+        _temp_dir=settings.folder,
     )
 
 
 def serve(channel: Channel, settings: HeadSettings) -> None:
     """Until the server has gone; then nothing of the cluster remains."""
-    with TemporaryDirectory(prefix="nb-ray-", ignore_cleanup_errors=True) as folder:
+    try:
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                _start(settings, folder)
+                _start(settings)
                 break
             except Exception:  # Ray has no narrower one for this
                 ray.shutdown()
                 if attempt == ATTEMPTS:
                     raise
-        channel.send(ray.get_runtime_context().gcs_address)
         with suppress(EOFError, OSError):
+            channel.send(ray.get_runtime_context().gcs_address)
             channel.receive()
         ray.shutdown()
+    finally:
+        rmtree(settings.folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

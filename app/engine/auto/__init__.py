@@ -36,7 +36,7 @@ from app.engine.auto.predictive import Predictive, StudentT, integrated
 from app.engine.auto.promises import TrackRecord, track_record
 from app.engine.auto.recommendation import recommended
 from app.engine.auto.replication import is_noiseless, is_noisy, limits_for
-from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, first_batch
+from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, first_batch, promising_of
 from app.engine.auto.unexplained import unexplained_variance, value_distribution
 from app.engine.auto.warnings import TableWarning, table_warnings
 
@@ -85,6 +85,7 @@ __all__ = [
     "needs_refit",
     "next_batch",
     "predictive_at",
+    "promising_of",
     "recommended",
     "settings_for",
     "state_for",

@@ -10,7 +10,7 @@ from typing import Any
 from app.domain.errors import Finding
 from app.domain.observations import SOLE, Measured, PlainObservations, Report, ReportColumns
 from app.domain.studies import Study
-from app.services.foresight import ResultsAtHead
+from app.services.foresight import ResultsAtHead, plain_quantity
 from app.services.recent_results import StudyAtHead
 from app.services.use_cases.plausibility import Plausibility
 from app.services.use_cases.repeats import Match
@@ -37,17 +37,19 @@ def match_plainly(
     study: Study, before: StudyAtHead, reports: Sequence[Report], stored: ResultsAtHead, *, all_new: bool
 ) -> tuple[Sequence[Match], tuple[Finding, ...]] | None:
     """A match for each report, in order, and what seemed odd; None if one of them is not plain, or may be a repeat."""
-    quantities = study.configuration.quantities
-    if len(quantities) != 1 or quantities[0].limits is not None:
+    quantity = plain_quantity(study)
+    if quantity is None:
         return None
-    plain = _Plain(study, before, stored, all_new=all_new)
+    plain = _Plain(quantity, study, before, stored, all_new=all_new)
     matches = plain.columns(reports) if isinstance(reports, ReportColumns) else plain.matches(reports)
     return None if matches is None else (matches, plain.warnings(matches))
 
 
 class _Plain:
-    def __init__(self, study: Study, before: StudyAtHead, stored: ResultsAtHead, *, all_new: bool) -> None:
-        self._name = study.configuration.objective.name
+    def __init__(
+        self, quantity: str, study: Study, before: StudyAtHead, stored: ResultsAtHead, *, all_new: bool
+    ) -> None:
+        self._name = quantity
         self._next_number = before.next_number
         self._pending = {suggestion.candidate for suggestion in before.pending}
         latest = [outcome for _, outcome in before.latest]
@@ -87,8 +89,7 @@ class _Plain:
             return False
         if self._all_new:
             return True
-        new = set(zip(candidates, values, strict=True))
-        return new.isdisjoint(self._stored.values(candidates, self._name))
+        return not self._stored.include_any(set(zip(candidates, values, strict=True)), self._name)
 
 
 def _only_value(report: Report) -> Measured | None:

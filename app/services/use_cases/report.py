@@ -17,7 +17,7 @@ from app.domain.events import (
     ObservationsReportedAgain,
     StudyEvent,
 )
-from app.domain.observations import Report, ReportedObservation
+from app.domain.observations import Report, ReportedObservation, keys_of
 from app.domain.studies import Study
 from app.services.foresight import ResultsAtHead, foreseen_results, read_results
 from app.services.recent_results import LATEST
@@ -27,7 +27,7 @@ from app.services.use_cases.observations import must_be_allowed
 from app.services.use_cases.plain_matching import PlainMatches, match_plainly
 from app.services.use_cases.plausibility import IMPLAUSIBLE
 from app.services.use_cases.repeats import Match
-from app.services.use_cases.report_matching import ReportMatcher, keys_of
+from app.services.use_cases.report_matching import ReportMatcher
 from app.storage import ledger
 
 OBSERVATIONS_PER_EVENT = 1_000
@@ -80,7 +80,9 @@ def report(
     if _are_new(matches):
         newest = [(match.observation or 0, match.values) for match in matches[-LATEST:]]
         resources.recent_results.add(before, study, newest)
-        stored.follow(study, keys)
+        if not isinstance(matches, PlainMatches):  # so many share no transaction with others
+            new = ((match.candidate, match.values.values()) for match in matches)
+            stored.add(study, {(candidate, measured.value) for candidate, values in new for measured in values})
     return ReportReceipt(matches, warnings, upload)
 
 

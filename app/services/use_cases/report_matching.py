@@ -17,8 +17,8 @@ from sqlalchemy import Connection
 from app.domain.batches import Suggestion, SuggestionId
 from app.domain.candidates import Candidate
 from app.domain.errors import AlreadyObserved, Finding, Invalid
-from app.domain.observations import Outcome, Report, ReportColumns
-from app.domain.quantities import agrees, outside_limits, resolve
+from app.domain.observations import Outcome, Report, keys_of
+from app.domain.quantities import agrees, outside_limits, pointer_part, resolve
 from app.domain.studies import Study
 from app.services.foresight import ResultsAtHead
 from app.services.resources import Resources
@@ -33,13 +33,6 @@ OUTSIDE_LIMITS = (
     "Nothing was stored: some values are outside the limits of their quantities. To store them all the same, send"
     " `outside_limits=accept`."
 )
-
-
-def keys_of(reports: Sequence[Report]) -> set[str]:
-    """The candidates that reports name."""
-    if isinstance(reports, ReportColumns):
-        return set(reports.keys)
-    return {report.candidate for report in reports if report.candidate is not None}
 
 
 class ReportMatcher:
@@ -104,7 +97,8 @@ class ReportMatcher:
         for offset, outcome in enumerate(report.outcomes):
             values = resolve(self._configuration, outcome)
             if isinstance(values, Finding):
-                self._errors.append(replace(values, row=report.row))
+                pointer = _pointer(report, values.pointer or "", offset)
+                self._errors.append(replace(values, row=report.row, pointer=pointer))
                 return
             yield from self._match_outcome(report, suggestion, candidate, key, values, offset)
 
@@ -153,7 +147,9 @@ class ReportMatcher:
     def _judge(self, report: Report, values: Outcome, suggestion: Suggestion | None) -> None:
         """Collect what is odd about new values."""
         for name, message in outside_limits(self._configuration, values):
-            self._outside_limits.append(Finding("outside-limits", message, report.row, name, report.pointer))
+            place = f"/values/{pointer_part(name)}"
+            pointer = _pointer(report, place) if self._has_several else report.pointer
+            self._outside_limits.append(Finding("outside-limits", message, report.row, name, pointer))
         why = suggestion.why if suggestion and self._configuration.is_plain else None
         for name, measured in values.items():
             implausible = self._plausibility[name].finding(measured.value, why, report)
@@ -332,3 +328,13 @@ class ReportMatcher:
         for observation in observations.of_suggestions(self._connection, self._study, missing):
             if observation.suggestion is not None and observation.replicate is not None:
                 self._filled[observation.suggestion][observation.replicate] = self._results.of(observation)
+
+
+def _pointer(report: Report, place: str, offset: int | None = None) -> str | None:
+    """Where a value stands in a JSON report; `place` is where it stands if the report has no replicates."""
+    if report.row:
+        return None
+    if len(report.outcomes) > 1:
+        number = "" if offset is None else f"/{offset}"
+        place = f"/replicates{number}{place.removeprefix('/values').removeprefix('/value')}"
+    return f"{report.pointer or ''}{place}"

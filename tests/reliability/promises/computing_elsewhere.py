@@ -38,7 +38,7 @@ STUDIES = 2  # that are asked at the same time; neighbours go to different worke
 DEATHS_PER_STUDY = 5
 SETTINGS = {"NEXTBATCH_COMPUTE_WORKERS": str(WORKERS), SILENCE: "3"}
 MOST_SECONDS = 120.0  # for any answer, on any machine
-CLUSTER_SECONDS = 400.0  # for the start of a Ray cluster, of which the server promises nothing
+CLUSTER_SECONDS = 400.0  # for a Ray cluster to start, or an actor on it: the server promises nothing of that
 PAUSE = 0.02  # between two requests of a client: the machine is for the workers
 ASKS_PER_DEATH = 3  # of a study: some are always under way when a worker dies, and few are left to check afterwards
 
@@ -135,7 +135,7 @@ def _prove_elsewhere(place: Elsewhere, budget: Budget, seed: int, address: str) 
     deed, random = Deed(), Random(seed)
     with TemporaryDirectory() as folder, fleet.running(address, Path(folder), 1, **place.settings) as servers:
         # The server listens before its workers are there.
-        _wait(servers, lambda status: status["ready"] == WORKERS, CLUSTER_SECONDS)
+        _wait(servers, lambda status: status["ready"] == WORKERS)
         for number, cases in enumerate(chaos.rounds(budget, DEATHS_PER_STUDY)):
             labs = [
                 Lab(servers.lab.client, f"{place.name}-{number}-{neighbour}").begin(LIST)
@@ -228,12 +228,18 @@ def _processes(servers: Fleet, known_by: str) -> list[int]:
     return sorted(pid for pid in descendants(servers.members[0].pid or 0) if known_by in command_of(pid))
 
 
-def _wait(servers: Fleet, is_so: Callable[[dict[str, int]], bool], seconds: float = MOST_SECONDS) -> None:
-    end = monotonic() + seconds
-    while not is_so(httpx.get(f"{servers.addresses[0]}/readyz", timeout=MOST_SECONDS).json()["compute"]):
+def _wait(servers: Fleet, is_so: Callable[[dict[str, int]], bool]) -> None:
+    end = monotonic() + CLUSTER_SECONDS
+    while (status := _status(servers)) is None or not is_so(status):
         if monotonic() > end:
-            raise fleet.NeverReady("the compute workers are not replaced")
+            raise fleet.NeverReady(f"the compute workers are not replaced: {status}")
         sleep(0.05)
+
+
+def _status(servers: Fleet) -> dict[str, int] | None:
+    """What the server says of its workers; None from one that is too busy to say."""
+    answer: dict[str, Any] = httpx.get(f"{servers.addresses[0]}/readyz", timeout=MOST_SECONDS).json()
+    return answer.get("compute")
 
 
 def _differences(lab: Lab) -> Iterator[str]:

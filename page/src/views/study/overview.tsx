@@ -116,11 +116,11 @@ function Volume() {
 
 function Sentence({ summary }: { summary: Summary }) {
   const { best_observed: best, certificate: sure, headline, finished, name } = summary;
-  if (!best) return <p class="best">{headline}</p>;
+  const named = summary.front?.measured ?? (best ? [best] : []);
   return (
     <>
       <p class="best">
-        <WithLinks text={headline} study={name} keys={summary.front?.measured.map(({ key }) => key) ?? [best.key]} />
+        <WithLinks text={headline} study={name} keys={named.map(({ key }) => key)} />
       </p>
       {sure && <Assumptions certificate={sure} />}
       {finished && (
