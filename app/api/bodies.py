@@ -1,16 +1,18 @@
 """Bodies: JSON that is read strictly, and uploads that go to the disk.
 
 An upload is never whole in memory: it is hashed as it passes, and its files are deleted when the request ends. Small
-JSON does not touch the disk.
+JSON does not touch the disk. Large JSON is read only from a key that may send it, and waits on the disk until there is
+memory for it.
 """
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, partial, wraps
 from hashlib import sha256
 from inspect import isasyncgenfunction, iscoroutinefunction
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
@@ -20,11 +22,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
-from app.api.dependencies import IdempotencyKey, allowed, write_transactions
+from app.api.dependencies import IdempotencyKey, admitted, allowed, scope_of, write_transactions
 from app.api.limits import run_short
 from app.api.problems import unknown_parameter
 from app.domain.access import Actor, Scope
-from app.domain.errors import Finding, Invalid, UnsupportedMediaType
+from app.domain.errors import BodyTooLarge, Finding, Invalid, UnsupportedMediaType
 from app.services.intake import json_text
 from app.services.intake.xlsx import XLSX, xlsx_memory
 from app.services.memory import PER_TABLE_BYTE
@@ -32,7 +34,7 @@ from app.services.transactions import WriteTransactions
 from app.temporary_folders import TemporaryFolder
 
 PIECE = 1 << 20
-SMALL = 64 * 1024  # bytes of JSON that are read on the event loop
+SMALL = 64 * 1024  # bytes of JSON that are read on the event loop, and from anyone
 
 
 def function_name(route: APIRoute) -> str:
@@ -53,14 +55,15 @@ class StrictRoute(APIRoute):
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
-        parameters = set(_query_parameters(self.dependant))
+        parameters, scope = set(_query_parameters(self.dependant)), scope_of(self.dependant)
 
         async def strict(request: Request) -> Response:
             given = [name for name, _ in request.query_params.multi_items()]
             unknown = [(name, given.index(name) + 1) for name in dict.fromkeys(given) if name not in parameters]
             if unknown:
                 raise Invalid([unknown_parameter(name, position, parameters) for name, position in unknown])
-            return await handle(_StrictRequest(request.scope, request.receive))
+            with ExitStack() as held:
+                return await handle(_StrictRequest(request, scope, held))
 
         return strict
 
@@ -81,6 +84,44 @@ def _query_parameters(dependant: Dependant) -> Iterator[str]:
 
 
 class _StrictRequest(Request):
+    """A request whose body, unless it is an upload, is JSON.
+
+    FastAPI reads the body before it looks at the key. So the key is looked at here, when the body proves to be large.
+    """
+
+    def __init__(self, request: Request, scope: Scope | None, held: ExitStack) -> None:
+        super().__init__(request.scope, request.receive)
+        self._key_scope = scope  # None if the route needs no key
+        self._held = held  # until the request is answered
+
+    async def body(self) -> bytes:
+        if not hasattr(self, "_body"):
+            self._body = await self._whole_body()
+        return self._body
+
+    async def _whole_body(self) -> bytes:
+        beginning, pieces = bytearray(), self.stream()
+        async for piece in pieces:
+            beginning += piece
+            if len(beginning) > SMALL:
+                return await self._large_body(bytes(beginning), pieces)
+        return bytes(beginning)
+
+    async def _large_body(self, beginning: bytes, pieces: AsyncIterator[bytes]) -> bytes:
+        if self._key_scope is None:
+            raise BodyTooLarge
+        await admitted(self, self._key_scope)
+        resources = self.app.state.resources
+        with TemporaryFile(prefix="nextbatch-") as file:
+            size = await run_in_threadpool(file.write, beginning)
+            async for piece in pieces:
+                size += await run_in_threadpool(file.write, piece)
+                if size > resources.settings.max_json_bytes:
+                    raise BodyTooLarge
+            self._held.enter_context(resources.memory.reserve(PER_TABLE_BYTE * size))
+            file.seek(0)
+            return await run_in_threadpool(file.read)
+
     async def json(self) -> Any:
         body = await self.body()
         return json_text.loads(body) if len(body) <= SMALL else await run_short(partial(json_text.loads, body))

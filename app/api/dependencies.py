@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import structlog
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import Depends, Header, Query, Request, Security
+from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.api import sessions
@@ -73,7 +74,7 @@ def client_address(request: Request) -> str | None:
 
 @cache
 def allowed(scope: Scope, *, from_memory: bool = False) -> Callable[..., Awaitable[Actor]]:
-    """The dependency that admits only keys with `scope`, and refuses all while too many requests wait.
+    """The dependency that admits only keys with `scope`, and refuses those to be looked up while too many wait.
 
     With `from_memory`, a key of a moment ago is not looked up: for routes that tell and do nothing but in transactions.
     """
@@ -81,12 +82,26 @@ def allowed(scope: Scope, *, from_memory: bool = False) -> Callable[..., Awaitab
     async def actor(
         request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
     ) -> Actor:
-        acting = await admit(request, _plaintext_key(request, credentials), scope, from_memory=from_memory)
-        await _record_if_asked(request, acting)
+        acting: Actor | None = request.scope.get("actor")
+        if acting is None:
+            acting = await admit(request, _plaintext_key(request, credentials), scope, from_memory=from_memory)
+            await _record_if_asked(request, acting)
         return acting
 
-    actor.__dict__["scope"] = scope  # read by the test that walks every route
+    actor.__dict__["scope"] = scope  # read by `scope_of`
     return actor
+
+
+async def admitted(request: Request, scope: Scope) -> Actor:
+    """The actor of a request whose dependencies have not been resolved yet."""
+    return await allowed(scope)(request, await _bearer(request))
+
+
+def scope_of(dependant: Dependant) -> Scope | None:
+    """The scope that a route asks its keys for; None if it needs no key."""
+    own = getattr(dependant.call, "__dict__", {}).get("scope")
+    inner = (scope_of(dependency) for dependency in dependant.dependencies)
+    return own or next((scope for scope in inner if scope is not None), None)
 
 
 async def _record_if_asked(request: Request, acting: Actor) -> None:
@@ -100,10 +115,10 @@ async def _record_if_asked(request: Request, acting: Actor) -> None:
 async def admit(request: Request, plaintext_key: str, scope: Scope, *, from_memory: bool = False) -> Actor:
     """The actor of a request, if its key has the scope and no limit is reached."""
     state = request.app.state
-    refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
     key: Key | None = state.admissions.find(plaintext_key) if from_memory else None
     is_remembered = key is not None
     if key is None:
+        refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
         key = await run_short(partial(_authenticated, request, plaintext_key))
     request.scope["key_id"] = key.id
     structlog.contextvars.bind_contextvars(key_id=key.id)  # in every line of the log about this request

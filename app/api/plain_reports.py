@@ -30,7 +30,7 @@ from app.services.use_cases.report import ReportOptions
 
 _PATH = re.compile(f"/v1/studies/({NAME_PATTERN[1:-1]})/observations")
 _TOKEN = re.compile(IDEMPOTENCY_KEY)
-_SCHEME = b"Bearer "
+_KEY = re.compile(rb"Bearer ([!-~]+)")
 
 # The whole query → how the report is taken. Python's client always says what it thinks of implausible values.
 _OPTIONS = {
@@ -111,11 +111,11 @@ def _plain_report(scope: Scope, most_bytes: int) -> PlainReport | None:
     headers = dict(scope["headers"])
     if path is None or options is None or scope.get("root_path") or len(headers) != len(scope["headers"]):
         return None
-    length, key = headers.get(b"content-length", b""), headers.get(b"authorization", b"")
+    length, key = headers.get(b"content-length", b""), _KEY.fullmatch(headers.get(b"authorization", b""))
     is_small = length.isdigit() and 0 < int(length) <= most_bytes and b"transfer-encoding" not in headers
-    if not is_small or headers.get(b"content-type") != b"application/json" or not key.startswith(_SCHEME):
+    if not is_small or headers.get(b"content-type") != b"application/json" or key is None:
         return None
     token = headers[b"idempotency-key"].decode("latin-1") if b"idempotency-key" in headers else None
     if token is not None and (len(token) > LONGEST_IDEMPOTENCY_KEY or not _TOKEN.fullmatch(token)):
         return None
-    return PlainReport(path[1], options, key.removeprefix(_SCHEME).decode("latin-1"), token)
+    return PlainReport(path[1], options, key[1].decode(), token)

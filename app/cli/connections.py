@@ -13,6 +13,7 @@ from app.api.problems import problem
 # For the head of a request (its body has a limit of its own), and between two requests: longer than clients keep an
 # unused connection, which httpx does for 5 s, so that the server does not close one just as it is used again.
 IDLE_SECONDS = 30
+MOST_UNWANTED = 16 * 2**20  # bytes of a body that go on arriving after its request was answered
 MAX_OPEN_FILES = 65_536
 
 
@@ -21,11 +22,21 @@ class HttpConnection(H11Protocol):
 
     _last_cycle: object = None  # the request at the previous check
     _last_unread = 0  # bytes of answers that were waiting then
+    _unwanted = 0  # bytes that nobody reads any more
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         send_at_once(transport)
         self.loop.call_later(IDLE_SECONDS, self._check_idle)
+
+    def data_received(self, data: bytes) -> None:
+        """Close the connection of a client that goes on sending long after its body was refused."""
+        if self.cycle is not None and self.cycle.response_complete and self.conn.their_state is h11.SEND_BODY:
+            self._unwanted += len(data)
+            if self._unwanted > MOST_UNWANTED:
+                self.transport.close()
+                return
+        super().data_received(data)
 
     def _check_idle(self) -> None:
         """Close the connection if no request is running and none has begun since the previous check."""

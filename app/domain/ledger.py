@@ -107,6 +107,12 @@ def earlier_names(entries: Iterable[LedgerEntry]) -> tuple[EarlierName, ...]:
     return tuple(names)
 
 
+def name_at(study: str, seq: int, earlier: Sequence[EarlierName]) -> str:
+    """The name under which an entry was sealed, in a ledger that is now of `study`."""
+    later = [before for before in earlier if seq < before.until]
+    return min(later, key=lambda before: before.until).name if later else study
+
+
 def first_break(study: str, entries: Iterable[LedgerEntry], earlier: Sequence[EarlierName] = ()) -> int | None:
     """The seq of the first entry that is missing, altered or out of place; None for a sound chain."""
     previous = GENESIS

@@ -130,6 +130,9 @@ def _settings(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     yield "confirm", confirm is None or 2 <= confirm <= MOST_CONFIRMED, f"Write a number from 2 to {MOST_CONFIRMED}."
     can_confirm = configuration.is_plain and configuration.theory is None
     yield "confirm", confirm is None or can_confirm, "Only studies with one objective and without `theory` confirm."
+    bounded = configuration.stop.regret_bound is None or configuration.is_plain
+    message = "Only one objective without constraints and target has such a bound. Stop by `observations` or `date`."
+    yield "stop/regret_bound", bounded, message
     budget, unit = configuration.budget, configuration.cost_unit
     yield "budget", budget is None or 0 <= budget <= MOST_EXPENSE, "Write 0 or a positive number."
     yield "cost_unit", unit is None or is_line(unit), f"Write one line of at most {LINE_LENGTH} characters."

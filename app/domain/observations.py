@@ -112,6 +112,13 @@ class ReportColumns(Sequence[Report]):
         return Report(candidate=self.keys[place], outcomes=(outcome,), pointer=f"/observations/{place}")
 
 
+def keys_of(reports: Sequence[Report]) -> set[str]:
+    """The candidates that reports name."""
+    if isinstance(reports, ReportColumns):
+        return set(reports.keys)
+    return {report.candidate for report in reports if report.candidate is not None}
+
+
 @dataclass(frozen=True)
 class PlainObservations(Sequence[ReportedObservation]):
     """What becomes of such reports: observations of one quantity, numbered from `first` on, that nobody asked for."""

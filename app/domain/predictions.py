@@ -146,11 +146,12 @@ class Advice:
 class Outlook:
     """What further measurements can still bring, by joint draws from the fitted model (auto mode)."""
 
-    remaining_gain: RemainingGain
-    chance_best_is_measured: float
-    next_batch: NextBatch
-    candidates_still_possible: int
     advice: Advice
+    remaining_gain: RemainingGain | None = None
+    chance_best_is_measured: float | None = None
+    next_batch: NextBatch | None = None
+    candidates_still_possible: int | None = None
+    unknown: str = ""  # why these four are None
 
 
 @dataclass(frozen=True)
@@ -173,8 +174,10 @@ def number_in_words(value: float, digits: int = 4) -> str:
 
 
 def share_in_words(share: float) -> str:
-    """A share as a percentage: 33 %."""
-    return f"{share * 100:.0f} %"
+    """A share as a percentage: 33 %; one that is nearly nothing or nearly all is not rounded to that."""
+    if share < 0.005:
+        return "less than 1 %"
+    return "more than 99 %" if 0.995 < share < 1 else f"{share * 100:.0f} %"
 
 
 def difference_in_words(difference: float, unit: str) -> str:

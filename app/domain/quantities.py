@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from unicodedata import normalize
 
 from app.domain.errors import Finding, ObjectiveMeasured
 from app.domain.limits import LINE_LENGTH, is_line
@@ -62,8 +63,15 @@ def resolve(configuration: Configuration, outcome: Outcome) -> Outcome | Finding
         outcome = {configuration.objective.name: outcome[SOLE]}
     unknown = unknown_names(configuration, outcome)
     if unknown is not None:
-        return Finding("unknown-quantity", unknown, pointer="/values")
+        known = {quantity.name for quantity in configuration.quantities}
+        first = next(name for name in outcome if name not in known)
+        return Finding("unknown-quantity", unknown, pointer=f"/values/{pointer_part(first)}")
     return outcome
+
+
+def pointer_part(name: str) -> str:
+    """A name as a part of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
 
 
 def outside_limits(configuration: Configuration, outcome: Outcome) -> Iterator[tuple[str, str]]:
@@ -118,8 +126,18 @@ def _objectives(configuration: Configuration) -> Iterator[tuple[str, bool, str]]
 def _constraints(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
     yield "constraints", len(configuration.constraints) <= MOST_CONSTRAINTS, f"Give at most {MOST_CONSTRAINTS}."
     limits = {quantity.name: quantity.limits for quantity in configuration.quantities}
+    objectives = {objective.name: objective for objective in configuration.objectives}
     for number, constraint in enumerate(configuration.constraints):
         place = f"constraints/{number}"
+        objective = objectives.get(constraint.name)
+        for setting, default in (("unit", ""), ("limits", None), ("theory", None)):
+            own = getattr(constraint, setting)
+            agrees = objective is None or own in (default, getattr(objective, setting))
+            yield (
+                f"{place}/{setting}",
+                agrees,
+                f"The objective of this name has another `{setting}`. Write it there alone.",
+            )
         low, high = constraint.at_least, constraint.at_most
         yield place, low is not None or high is not None, "Give `at_least`, `at_most` or both."
         together = low is None or high is None or low <= high
@@ -141,17 +159,30 @@ def _names(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:
         for number, item in enumerate(named):
             fits = is_line(item.name, 1 if several else 0) and is_line(item.unit)
             yield f"{kind}/{number}/name", fits, f"Write one line of 1 to {LINE_LENGTH} characters."
+            bare = item.name == item.name.strip()
+            yield f"{kind}/{number}/name", bare, "Write the name without spaces around it."
             reserved = several and item.name.casefold() in SHEET_COLUMNS
             yield f"{kind}/{number}/name", not reserved, "Sheets have a column of this name. Choose another name."
         for (_, first), (number, second) in combinations(enumerate(named), 2):
             message = f"There are two {kind} of this name. Give each its own name."
             if kind == "constraints":
                 message = "There are two constraints of this name. Write `at_least` and `at_most` in one of them."
-            yield f"{kind}/{number}/name", first.name.casefold() != second.name.casefold(), message
+            yield f"{kind}/{number}/name", _folded(first.name) != _folded(second.name), message
+    titles = {f"{quantity.name} std".casefold() for quantity in quantities}
+    titles |= {f"{quantity.name} ({quantity.unit})".casefold() for quantity in quantities}
+    for number, quantity in enumerate(quantities):
+        place = f"objectives/{number}" if number < len(configuration.objectives) else "constraints"
+        free = quantity.name.casefold() not in titles
+        yield f"{place}/name", free, "This is the title of another quantity's column in sheets. Choose another name."
     exact = {objective.name.casefold(): objective.name for objective in configuration.objectives}
     for number, constraint in enumerate(configuration.constraints):
         clash = exact.get(constraint.name.casefold(), constraint.name) != constraint.name
         yield f"constraints/{number}/name", not clash, "Write the name of the objective exactly as it is there."
+
+
+def _folded(name: str) -> str:
+    """The name without what people do not see: case, and whether an accent is a character of its own."""
+    return normalize("NFC", name).casefold()
 
 
 def _weights(configuration: Configuration) -> Iterator[tuple[str, bool, str]]:

@@ -50,8 +50,13 @@ def outcome_text(values: Outcome) -> str:
 
 def outcome_texts(observations: PlainObservations) -> list[str]:
     """The same of many, whose values are finite."""
-    name = encode_basestring(observations.quantity)
-    return [f'{{{name}:{{"value":{value!r}}}}}' for value in observations.values]
+    beginning = plain_beginning(observations.quantity)
+    return [f"{beginning}{value!r}}}}}" for value in observations.values]
+
+
+def plain_beginning(quantity: str) -> str:
+    """How the text of a single value begins; the number and two brackets follow. Every other text begins otherwise."""
+    return f'{{{encode_basestring(quantity)}:{{"value":'
 
 
 def _plain_texts(observations: PlainObservations) -> list[str]:

@@ -89,9 +89,6 @@ class Constraint:
     limits: Limits | None = None
     theory: Theory | None = None
 
-    def is_met_by(self, value: float) -> bool:
-        return Limits(self.at_least, self.at_most).allow(value)
-
 
 @dataclass(frozen=True)
 class Stop:

@@ -92,6 +92,8 @@ class Selection:
     """This many of the first picks are measured again to learn how noisy measurements are."""
     remeasured: int = 0
     """This many of the first picks are measured again because that promises more than anything new."""
+    promising: tuple[int, ...] = ()
+    """These candidates of a first batch were chosen because something is known of them."""
     is_largest: bool = True
     """Whether no larger batch would have met the terms of the request."""
 

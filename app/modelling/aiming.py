@@ -78,8 +78,7 @@ class Aiming:
         if not ledger.failed or ledger.configuration.failures is None or ledger.configuration.theory is not None:
             return None
         failed = np.array(sorted(ledger.failed), dtype=np.int64)
-        done = np.setdiff1d(np.flatnonzero(self.counts), failed)
-        return chances_of_success(self.models.first.state.X, done, failed)
+        return chances_of_success(self.models.first.state.X, np.flatnonzero(self.counts), failed)
 
     @cached_property
     def feasible(self) -> FloatArray | None:

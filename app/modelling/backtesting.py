@@ -113,4 +113,5 @@ def in_words(needed: Needed, plan: BacktestPlan, size: int | None) -> str:
         share = f"{needed.reached:.0%} of the simulated studies came this close"
         return f"{how} {verb} more than {plan.measurements} measurements {goal}; {share}."
     high = f"{needed.high}" if needed.high is not None else f"more than {plan.measurements}"
-    return f"{how} {verb} about {needed.median} measurements {goal}; mostly {needed.low} to {high}."
+    measurements = "1 measurement" if needed.median == 1 else f"{needed.median} measurements"
+    return f"{how} {verb} about {measurements} {goal}; mostly {needed.low} to {high}."

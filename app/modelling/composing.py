@@ -234,4 +234,5 @@ def _joined(picks: Sequence[int], requested: FloatArray, chosen: Sequence[Select
         space_filling=sum(selection.space_filling for selection in made),
         noise_probes=sum(selection.noise_probes for selection in made),
         remeasured=sum(selection.remeasured for selection in made),
+        promising=tuple(candidate for selection in made for candidate in selection.promising),
     )

@@ -18,7 +18,7 @@ from app.domain.predictions import Fit, share_in_words
 from app.domain.studies import Configuration
 from app.engine import Ask, Choose, Selection, State, algorithm_named, alpha, beta, design
 from app.engine import choose as choose_by_ucb
-from app.engine.ask import NO_LIMIT
+from app.engine.ask import NO_LIMIT, Ended
 from app.engine.auto import (
     BENCH,
     Observed,
@@ -31,6 +31,7 @@ from app.engine.auto import (
     is_noisy,
     limits_for,
     next_batch,
+    promising_of,
     to_confirm,
     with_one_more,
 )
@@ -157,8 +158,11 @@ def _spread_out(model: Model, state: State, ask: Ask) -> Selection:
         return algorithm_named(configuration.algorithm).choose(state, ask)
     if configuration.theory is not None:
         return design(state, ask)
-    picks = first_batch(state, ask.max_size, cells_of(model), configuration.seed, _promise(model))
-    return Selection(picks, "size" if len(picks) == ask.max_size else "exhausted", np.zeros(len(picks)))
+    promise = _promise(model)
+    picks = first_batch(state, ask.max_size, cells_of(model), configuration.seed, promise)
+    promising = () if promise is None else tuple(picks[: promising_of(state, ask.max_size)].tolist())
+    ended: Ended = "size" if len(picks) == ask.max_size else "exhausted"
+    return Selection(picks, ended, np.zeros(len(picks)), promising=promising)
 
 
 def _promise(model: Model) -> FloatArray | None:
@@ -226,6 +230,8 @@ def _complete_in_words(model: Model, sized: SizedSelection, size: BatchSize, ter
     if model.ledger.configuration.algorithm != DEFAULT_ALGORITHM:
         return reason
     if not model.observed.size:
+        if len(sized.shares) == 1:
+            return f"{reason}; one more would be in another part of the list"
         unseen = "one fewer would leave a part of it unseen, one more would divide it more finely"
         return f"{reason}, spread over the whole list: {unseen}"
     return f"{reason}; {one_fewer_and_more(_with_one_more(model, sized, size, terms))}"
@@ -246,7 +252,7 @@ def _promised(share: float, other: str) -> str:
     """What a choice promises beside another, which may promise next to nothing: then a percentage says nothing."""
     if share > 1:
         return f"more than {other} does"
-    return f"{'less than 1 %' if share < 0.005 else share_in_words(share)} of what {other} does"
+    return f"{share_in_words(share)} of what {other} does"
 
 
 def _with_one_more(model: Model, sized: SizedSelection, size: BatchSize, terms: Terms) -> SizedSelection:
@@ -263,7 +269,7 @@ def occasions_of(batch: Selection) -> dict[int, Occasion]:
         (again, "noise probe" if batch.noise_probes else "remeasured"),
         (batch.space_filling, "wide start"),
     ]
-    occasions: dict[int, Occasion] = {}
+    occasions: dict[int, Occasion] = dict.fromkeys(batch.promising, "promising")
     begin = 0
     for count, occasion in parts:
         for candidate in batch.picks[begin : begin + count].tolist():

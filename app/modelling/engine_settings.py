@@ -18,6 +18,8 @@ from app.engine.kernels import build
 from app.engine.settings import WORKING_RANGES
 
 ALGORITHMS: tuple[str, ...] = tuple(sorted(ENGINE_ALGORITHMS))
+FOR_ONE_QUANTITY = frozenset({"epsilon-greedy", "evolution", "thompson"})
+"""Baselines that know nothing of a second quantity, of a target, or of measurements that fail."""
 
 NOISE = math.sqrt(WORKING_RANGES["lam"][0])
 """The least noise in model units: its square is λ unless the study states another."""
@@ -33,27 +35,33 @@ def check_configuration(configuration: Configuration) -> None:
         raise Invalid(findings)
     if configuration.algorithm not in ENGINE_ALGORITHMS:
         raise Invalid([Finding("algorithm", f"Use one of: {', '.join(ALGORITHMS)}.", pointer="/algorithm")])
+    if configuration.algorithm in FOR_ONE_QUANTITY and not configuration.is_plain:
+        message = "This algorithm needs one objective to maximise or minimise, and no constraints. Use bbkb."
+        raise Invalid([Finding("algorithm", message, pointer="/algorithm")])
     if configuration.min_batch > configuration.max_batch:
         raise Invalid([Finding("sizes", "`min_batch` is larger than `max_batch`.", pointer="/min_batch")])
     if configuration.theory is None:
         return
-    for quantity in configuration.quantities:
-        _check_theory(quantity.theory or configuration.theory, configuration)
+    _check_theory("/theory", configuration.theory, configuration)
+    for kind in ("objectives", "constraints"):
+        for number, quantity in enumerate(getattr(configuration, kind)):
+            if quantity.theory is not None:
+                _check_theory(f"/{kind}/{number}/theory", quantity.theory, configuration)
 
 
-def _check_theory(theory: Theory, configuration: Configuration) -> None:
-    _check_ranges(theory)
+def _check_theory(place: str, theory: Theory, configuration: Configuration) -> None:
+    _check_ranges(place, theory)
     try:
         theory_settings(theory, configuration.algorithm, configuration.seed)
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         message = f"This is not a model: {_reason(error)}."
-        raise Invalid([Finding("theory", message, pointer="/theory")]) from error
+        raise Invalid([Finding("theory", message, pointer=place)]) from error
 
 
-def _check_ranges(theory: Theory) -> None:
+def _check_ranges(place: str, theory: Theory) -> None:
     """Refuse numbers with which the engine could not compute, each by its own name and with its range."""
     findings = [
-        Finding("range", f"{what} must lie between {lowest:g} and {highest:g}.", pointer=f"/theory/{name}")
+        Finding("range", f"{what} must lie between {lowest:g} and {highest:g}.", pointer=f"{place}/{name}")
         for name, what, value, (lowest, highest) in _ranges(theory)
         if value is not None and not lowest <= value <= highest
     ]

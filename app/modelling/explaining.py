@@ -20,17 +20,22 @@ FIRST_BATCH = Explanation(
     "Part of the first batch, which is spread over the whole list so that there is something to learn from.",
     exploration=1.0,
 )
-Occasion = Literal["requested", "wide start", "noise probe", "remeasured", "confirmed"]
+Occasion = Literal["requested", "promising", "wide start", "noise probe", "remeasured", "confirmed"]
 """Why a candidate was chosen if the model did not choose it."""
 
 OCCASIONS: dict[Occasion, str] = {
     "requested": "You asked for this candidate.",
+    "promising": "Part of the first batch: here the earlier studies expect the best result.",
     "wide start": "To begin widely: nothing has been measured in this part of the list.",
     "noise probe": "Measured once more, to learn by how much a repeated measurement differs.",
     "remeasured": "Measured once more: results are noisy, and a surer value of it is worth more than a new candidate.",
     "confirmed": "Measured again before one of the best is recommended, to be sure of it.",
 }
 REQUESTED = Explanation(OCCASIONS["requested"], exploration=0.0)
+FIRST_BATCH_OF: dict[Occasion | None, Explanation] = {
+    "requested": REQUESTED,
+    "promising": Explanation(OCCASIONS["promising"], exploration=0.0),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +49,7 @@ class Explainer:
     def explain(self, candidate: int, occasion: Occasion | None = None) -> Explanation:
         """Why this candidate; with an occasion, it was not the model that chose it."""
         if not self.model.observed.size:
-            return REQUESTED if occasion == "requested" else FIRST_BATCH
+            return FIRST_BATCH_OF.get(occasion, FIRST_BATCH)
         state = self.model.state
         width = self.alpha * math.sqrt(float(state.leverage[candidate]))
         above = max(0.0, float(state.mean[candidate]) - self._average)

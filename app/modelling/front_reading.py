@@ -7,7 +7,7 @@ import numpy as np
 
 from app.arrays import Array, BoolArray, FloatArray, IndexArray
 from app.domain.predictions import Front, FrontPoint, Insight, VolumePoint
-from app.domain.studies import Configuration, Direction, Objective
+from app.domain.studies import Configuration, Constraint, Direction, Objective
 from app.engine import rng_at
 from app.engine.several import hypervolume, is_possible, non_dominated
 from app.engine.several.aims import MARGIN
@@ -40,9 +40,13 @@ def utilities_of(objective: Objective, values: Array) -> FloatArray:
 
 
 def reference_of(configuration: Configuration, points: FloatArray) -> FloatArray:
-    """(K,) the reference point in utilities: as stated, else the worst of the front less a share of its range."""
+    """(K,) the reference point in utilities: as stated, else the worst of the front less a share of its range.
+
+    A front of one point has no range. Then that of everything measured counts.
+    """
     front = points[non_dominated(points)]
-    found = front.min(axis=0) - MARGIN * np.where(np.ptp(front, axis=0) > 0, np.ptp(front, axis=0), 1.0)
+    ranges, widest = np.ptp(front, axis=0), np.ptp(points, axis=0)
+    found = front.min(axis=0) - MARGIN * np.where(ranges > 0, ranges, np.where(widest > 0, widest, 1.0))
     for position, objective in enumerate(configuration.objectives):
         if objective.name in configuration.reference:
             stated = np.array([configuration.reference[objective.name]])
@@ -62,13 +66,19 @@ class MeasuredFront:
         self.complete: IndexArray = np.flatnonzero(complete)
 
     @cached_property
-    def feasible(self) -> IndexArray:
-        """The numbers of the candidates whose means meet every constraint."""
-        met = np.ones(len(self.complete), dtype=bool)
+    def meets_constraints(self) -> BoolArray:
+        """(A,) whether the candidate's mean of every constrained quantity is measured and within its bounds."""
+        met = np.ones(self._ledger.rows, dtype=bool)
         for constraint in self._configuration.constraints:
-            means = self.means[constraint.name][self.complete]
-            met &= np.array([constraint.is_met_by(value) for value in means.tolist()], dtype=bool)
-        return self.complete[met]
+            low, high = _interval(constraint)
+            means = self.means[constraint.name]  # no bound holds for NaN
+            met &= (means >= low) & (means <= high)
+        return met
+
+    @cached_property
+    def feasible(self) -> IndexArray:
+        """The numbers of the candidates with a value of every quantity that meet every constraint."""
+        return self.complete[self.meets_constraints[self.complete]]
 
     @cached_property
     def points(self) -> FloatArray:
@@ -92,6 +102,12 @@ class MeasuredFront:
             FrontPoint(number, {name: float(means[number]) for name, means in self.means.items()}, int(counts[number]))
             for number in numbers.tolist()
         )
+
+
+def _interval(constraint: Constraint) -> tuple[float, float]:
+    low = -np.inf if constraint.at_least is None else constraint.at_least
+    high = np.inf if constraint.at_most is None else constraint.at_most
+    return low, high
 
 
 def hypervolume_above(points: FloatArray, reference: FloatArray) -> float:
@@ -205,8 +221,7 @@ class FrontReader:
                 surely[:] = False
                 continue
             predictions = self._predictors[constraint.name].predictions()
-            low = -np.inf if constraint.at_least is None else constraint.at_least
-            high = np.inf if constraint.at_most is None else constraint.at_most
+            low, high = _interval(constraint)
             surely &= (predictions.lower >= low) & (predictions.upper <= high)
             maybe &= (predictions.upper >= low) & (predictions.lower <= high)
         return surely, maybe
@@ -274,8 +289,7 @@ class FrontReader:
         points = np.stack([utilities_of(goal, draws[goal.name]) for goal in self._aiming.objectives], axis=2)
         feasible = np.ones(points.shape[:2], dtype=bool)
         for constraint in self._aiming.constraints:
-            low = -np.inf if constraint.at_least is None else constraint.at_least
-            high = np.inf if constraint.at_most is None else constraint.at_most
+            low, high = _interval(constraint)
             feasible &= (draws[constraint.name] >= low) & (draws[constraint.name] <= high)
         points = np.where(feasible[:, :, None], points, -np.inf)
         on_front = np.array([non_dominated(draw) for draw in points]) & feasible

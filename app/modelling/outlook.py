@@ -6,12 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.domain.predictions import Advice, NextBatch, Outlook, RemainingGain, difference_in_words, share_in_words
+from app.domain.studies import Direction, Limits
 from app.engine.auto import (
+    FittedModel,
     Gains,
     contenders,
     corrected_share,
     draw_jointly,
     gains_over,
+    is_constant,
+    is_noisy,
     still_possible,
     track_record,
     value_distribution,
@@ -30,22 +34,47 @@ FEWEST_CANDIDATES = 5
 NEGLIGIBLE = 0.05
 """Less than this share of the range of the results is not worth looking for, unless the study states its own bound."""
 
+TOO_FEW = "What is left to gain is estimated once five candidates are measured."
+SHORT_LIST = "What is left to gain is estimated once all candidates are measured."
+ALL_EQUAL = "What is left to gain can be estimated once results differ; so far all are equal."
+
 
 def outlook_of(model: Model, recommended: int) -> Outlook | None:
-    """What is left to gain over the recommended candidate; None in theory mode and while too few are measured."""
-    if model.fit is None or model.observed.distinct < min(FEWEST_CANDIDATES, len(model.state.X)):
+    """What is left to gain over the recommended candidate, and advice; None in theory mode and before any result."""
+    if model.fit is None:
         return None
+    is_complete = not (model.state.available & (model.state.counts == 0)).any()
+    if is_complete or (model.observed.distinct >= FEWEST_CANDIDATES and not is_constant(model.observed.values)):
+        return _estimated(model, model.fit, recommended)
+    return _unknown(model)
+
+
+def _unknown(model: Model) -> Outlook:
+    """Advice while the results tell nothing of what is left to gain."""
+    unknown, why = ALL_EQUAL, "All results are equal, so the next batch goes where least is known."
+    if model.observed.distinct < FEWEST_CANDIDATES:
+        unknown, why = TOO_FEW, "Too few candidates are measured to tell good ones from bad."
+        if np.count_nonzero(model.state.available | (model.state.counts > 0)) < FEWEST_CANDIDATES:
+            unknown = SHORT_LIST
+    pending = int(model.state.pending.sum())
+    if pending:
+        return Outlook(Advice("wait for results", _waiting(pending)), unknown=unknown)
+    return Outlook(Advice("ask", why), unknown=unknown)
+
+
+def _estimated(model: Model, fitted: FittedModel, recommended: int) -> Outlook:
     state, options = model.state, auto_options(model.ledger.configuration)
-    student = value_distribution(state, model.fit, model.observed, options)
+    student = value_distribution(state, fitted, model.observed, options)
     picks = np.unique(choose_batch(model, default_size(model.ledger.configuration)).selection.picks)
     numbers = contenders(state, student, np.append(picks, recommended))
     seed = model.ledger.configuration.seed
     draws = draw_jointly(state, student, numbers, seed, model.observed.size)
     values = model.objective.sign * model.to_user(draws.values)  # higher is better in either direction
     row = int(np.searchsorted(numbers, recommended))
-    record = track_record(state.X, model.fit, model.observed, options)
-    gains = Gains.of(gains_over(values, np.arange(len(numbers)), row), record)
-    of_batch = Gains.of(gains_over(values, np.searchsorted(numbers, picks), row), record)
+    record = track_record(state.X, fitted, model.observed, options)
+    room = _room(model, recommended)
+    gains = Gains.of(np.minimum(gains_over(values, np.arange(len(numbers)), row), room), record)
+    of_batch = Gains.of(np.minimum(gains_over(values, np.searchsorted(numbers, picks), row), room), record)
     measured = state.counts[numbers[values.argmax(axis=0)]] > 0
     possible = still_possible(state, student, recommended, gains.chance, 1 - CONFIDENCE)
     upper = gains.quantile(CONFIDENCE)
@@ -58,6 +87,18 @@ def outlook_of(model: Model, recommended: int) -> Outlook | None:
         candidates_still_possible=len(possible),
         advice=advice(Standing.of(model, len(picks)), remaining, next_batch),
     )
+
+
+def _room(model: Model, recommended: int) -> float:
+    """How far the recommended candidate's average is from the limit ahead; infinite if there is none, or if results
+    are noisy and its true value may be worse than that."""
+    objective = model.ledger.configuration.objective
+    limits = objective.limits or Limits()
+    limit = limits.low if objective.direction is Direction.MINIMIZE else limits.high
+    averages = model.observed.values[model.observed.numbers == recommended]
+    if limit is None or not len(averages) or is_noisy(model.observed, auto_options(model.ledger.configuration)):
+        return np.inf
+    return max(0.0, model.objective.sign * (limit - float(averages.mean())))
 
 
 @dataclass(frozen=True)
@@ -97,7 +138,7 @@ def advice(standing: Standing, remaining: RemainingGain, next_batch: NextBatch) 
     if enough and remaining.upper <= standing.tolerance:
         return Advice("stop", f"With 95 % probability at most {left} are left to gain. {_threshold(standing)}{waiting}")
     if standing.pending and standing.pending >= standing.choices:
-        return Advice("wait for results", f"{_results(standing.pending)} pending, and the next choices depend on them.")
+        return Advice("wait for results", _waiting(standing.pending))
     gain = difference_in_words(next_batch.gain, standing.unit)
     chance = share_in_words(next_batch.chance)
     promise = f"The next batch holds a better candidate with a chance of {chance} (expected gain {gain})."
@@ -113,6 +154,10 @@ def _threshold(standing: Standing) -> str:
         return f"That is within the {tolerated} you stated."
     share = f"{NEGLIGIBLE * 100:.0f} % of the range of the results"
     return f"That is less than {tolerated}, {share}, and hardly worth another batch."
+
+
+def _waiting(pending: int) -> str:
+    return f"{_results(pending)} pending, and the next choices depend on {'it' if pending == 1 else 'them'}."
 
 
 def _results(count: int) -> str:

@@ -28,6 +28,7 @@ from app.modelling.drafting import (
     how_often,
     occasions_of,
 )
+from app.modelling.engine_settings import FOR_ONE_QUANTITY
 from app.modelling.explaining import FIRST_BATCH, OCCASIONS, REQUESTED, Explainer, Occasion, in_words
 from app.modelling.model import Model
 from app.modelling.predicting import Predictor
@@ -43,7 +44,7 @@ def draft_batch(model: StudyModel, size: BatchSize, terms: Terms = NO_TERMS) -> 
     ledger = model.ledger
     learns = ledger.failed and ledger.configuration.failures and ledger.configuration.theory is None
     learns = learns and terms.confirm is None
-    if learns and model.observed.size and ledger.configuration.algorithm not in MODEL_FREE:
+    if learns and model.observed.size and ledger.configuration.algorithm not in MODEL_FREE | FOR_ONE_QUANTITY:
         return _draft_several(SeveralModels(ledger, {ledger.configuration.objective.name: model}), size, terms)
     return draft(model, size, terms)
 
@@ -174,7 +175,8 @@ def _record(models: SeveralModels, aiming: Aiming, batch: Selection) -> BatchRec
     states = [model.state for model in known.values()]
     fits = {name: fit for name, model in known.items() if (fit := fit_record(model)) is not None}
     single = len(models.quantities) == 1
-    certificate = Predictor(models.first).certificate() if single else None
+    is_plain = models.ledger.configuration.is_plain  # a target is not where the model's mean is best
+    certificate = Predictor(models.first).certificate() if is_plain else None
     return BatchRecord(
         ended=batch.ended,
         guaranteed=bool(batch.guaranteed and models.ledger.configuration.theory is not None),
@@ -186,6 +188,6 @@ def _record(models: SeveralModels, aiming: Aiming, batch: Selection) -> BatchRec
         regret_bound=certificate.regret_bound if certificate else None,
         degraded=dict(batch.degraded),
         fit=fit_record(models.first) if single else None,
-        best=Predictor(models.first).best_predicted() if single else None,
+        best=Predictor(models.first).best_predicted() if is_plain else None,
         fits={} if single else fits,
     )

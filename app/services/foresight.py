@@ -5,91 +5,115 @@ its ledger: after a report that changes more than it says here, the next one rea
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from app.domain.observations import Observation
-from app.domain.studies import Study
+from app.domain.observations import SOLE, Observation, Report, keys_of
+from app.domain.studies import Objective, Study
 from app.storage import answers, observations, studies
 from app.storage.array_cache import ArrayCache
 from app.storage.candidate_set import CandidateSet, known_blocks
 from app.storage.database import foreseen
 
+Value = tuple[int, float]
+"""A candidate, and a value that it gave."""
+
 
 @dataclass(frozen=True)
 class ReadAhead:
-    """What one write will ask for: the answer of its token, and results of some candidates, named by key."""
+    """What one write will ask for: the answer of its token, and what is stored of what it reports."""
 
     study: str
-    candidates: Collection[str] = ()
+    reports: Sequence[Report] = ()
     token: tuple[str, str] | None = None  # the id of its API key, and the Idempotency-Key
 
 
 class ResultsAtHead:
-    """The candidates with some keys, where they exist, and their results at one head, oldest first."""
+    """The candidates with some keys, where they exist, and their results at one head; read when they are asked for."""
 
-    def __init__(self, connection: Connection, study: Study, keys: Collection[str], numbers: Mapping[str, int]) -> None:
+    def __init__(self, connection: Connection, study: Study, keys: Set[str], numbers: Mapping[str, int]) -> None:
         self._connection, self._study = connection, study
         self._head, self._keys = study.head, keys
         self.numbers = numbers
-        self._by_candidate: dict[int, list[Observation]] | None = None
+        self._by_candidate: dict[int, list[Observation]] = {}
+        self._compared: set[Value] = set()
+        self._stored: set[Value] = set()
 
-    @property
-    def by_candidate(self) -> dict[int, list[Observation]]:
-        """Read when it is first asked for."""
-        if self._by_candidate is None:
-            self._by_candidate = {number: [] for number in self.numbers.values()}
-            for observation in observations.recorded_of(self._connection, self._study, self._by_candidate):
+    def of_candidates(self, candidates: Iterable[int]) -> Mapping[int, list[Observation]]:
+        """The results of some candidates, oldest first."""
+        missing = set(candidates) - self._by_candidate.keys()
+        if missing:
+            self._by_candidate |= {number: [] for number in missing}
+            for observation in observations.recorded_of(self._connection, self._study, missing):
                 self._by_candidate[observation.candidate].append(observation)
         return self._by_candidate
 
-    def values(self, candidates: Iterable[int], quantity: str) -> Iterable[tuple[int, float]]:
-        """The values of a quantity, each after its candidate; if the results were not read, only these are."""
-        read = self._by_candidate
-        if read is None:
-            return observations.values_of(self._connection, self._study, candidates, quantity)
-        return (
-            (candidate, result.values[quantity].value)
-            for candidate in set(candidates)
-            for result in read[candidate]
-            if quantity in result.values
-        )
+    def include_any(self, values: Set[Value], quantity: str) -> bool:
+        """Whether one of these values of a quantity is stored."""
+        missing = values - self._compared
+        if missing:
+            self._stored |= observations.stored_among(self._connection, self._study, quantity, missing)
+            self._compared |= missing
+        return not self._stored.isdisjoint(values)
 
-    def hold(self, study: Study, keys: Collection[str]) -> bool:
+    def hold(self, study: Study, keys: Set[str]) -> bool:
         """Whether these are the results of the candidates with these keys."""
-        return self._head == study.head and all(
-            key in self._keys and (key not in self.numbers or self.numbers[key] in self.by_candidate) for key in keys
-        )
+        return self._head == study.head and keys <= self._keys
 
-    def follow(self, study: Study, keys: Iterable[str]) -> None:
-        """The candidates with these keys have further results, and nothing else has happened to the study."""
+    def add(self, study: Study, values: Set[Value]) -> None:
+        """These values of the study's quantity are stored now, and nothing else has happened to it."""
         self._head = study.head
-        if self._by_candidate is not None:
-            for key in keys:
-                self._by_candidate.pop(self.numbers[key], None)
+        self._compared |= values
+        self._stored |= values
+        for candidate, _ in values:
+            self._by_candidate.pop(candidate, None)
+
+
+def only_quantity(study: Study) -> Objective | None:
+    """The study's quantity, if there is only one: then a result is little but its value."""
+    quantities = study.configuration.quantities
+    return quantities[0] if len(quantities) == 1 else None
 
 
 def foresee(arrays: ArrayCache, connection: Connection, needs: Sequence[ReadAhead]) -> None:
     """Read what the writes of a group need. A study that does not exist needs nothing."""
-    keys: dict[str, set[str]] = defaultdict(set)
+    reports: dict[str, list[Report]] = defaultdict(list)
     for need in needs:
-        keys[need.study].update(need.candidates)
-    for name, asked in keys.items():
+        reports[need.study].extend(need.reports)
+    for name, coming in reports.items():
         study = studies.lock(connection, name)
         if study is not None:
-            results = foreseen(connection)[study.id] = read_results(connection, arrays, study, asked)
-            _ = results.by_candidate
+            results = foreseen(connection)[study.id] = read_results(connection, arrays, study, keys_of(coming))
+            _read_ahead(study, results, coming)
     answers.foresee(connection, [need.token for need in needs if need.token is not None])
 
 
-def read_results(connection: Connection, arrays: ArrayCache, study: Study, keys: Collection[str]) -> ResultsAtHead:
+def _read_ahead(study: Study, results: ResultsAtHead, reports: Sequence[Report]) -> None:
+    quantity = only_quantity(study)
+    if quantity is None:
+        results.of_candidates(results.numbers.values())
+        return
+    named = [(results.numbers.get(report.candidate or ""), report.outcomes) for report in reports]
+    results.include_any(
+        {
+            (candidate, outcome[SOLE].value)
+            for candidate, outcomes in named
+            if candidate is not None
+            for outcome in outcomes
+            if SOLE in outcome
+        },
+        quantity.name,
+    )
+
+
+def read_results(connection: Connection, arrays: ArrayCache, study: Study, keys: Set[str]) -> ResultsAtHead:
     candidates = CandidateSet(connection, arrays, study, known_blocks(connection, arrays, study))
     return ResultsAtHead(connection, study, keys, candidates.find_all(keys))
 
 
-def foreseen_results(connection: Connection, study: Study, keys: Collection[str]) -> ResultsAtHead | None:
+def foreseen_results(connection: Connection, study: Study, keys: Set[str]) -> ResultsAtHead | None:
     """What was read of the candidates with these keys, if it still holds."""
     results: ResultsAtHead | None = foreseen(connection).get(study.id)
     return results if results is not None and results.hold(study, keys) else None

@@ -4,7 +4,7 @@ A write is committed before its answer is sent. With an Idempotency-Key the answ
 that the same request again gets the same bytes, whatever crashed in between.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar, TypeVarTuple
@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from app.domain.access import Actor, Scope
 from app.domain.errors import Refusal, StudyNotFound
+from app.domain.observations import Report
 from app.failpoints import reach
 from app.services.foresight import ReadAhead
 from app.services.group_commit import GroupCommit
@@ -101,14 +102,14 @@ class WriteTransactions(ReadTransactions):
         use_case: Callable[[Connection, Actor, *Ts], T],
         *args: *Ts,
         answer: Callable[[T], Answer],
-        candidates: Collection[str],
+        reports: Sequence[Report],
     ) -> Answer:
         """As `write_once`, in one transaction with the writes that wait at the same time.
 
-        What is known of the `candidates` with these keys is read for all of them at once.
+        What is stored of what the `reports` are about is read for all of them at once.
         """
         token = None if self.token is None else (self.actor.key.id, self.token)
-        need = ReadAhead(self.study or "", candidates, token)
+        need = ReadAhead(self.study or "", reports, token)
         return await commits.write(need, lambda c: self._once(c, use_case, *args, answer=answer))
 
     def _once(

@@ -22,7 +22,7 @@ _FIND_ALL = Prepared(
     select(idempotency).where(
         idempotency.c.key_id == bindparam("owner"), idempotency.c.token.in_(bindparam("tokens", expanding=True))
     ),
-    listed="tokens",
+    listed=("tokens",),
 )
 _ADD = RowInsert(idempotency)
 _STORE = Prepared(update(idempotency).where(_THIS), columns=("status", "body", "headers"))

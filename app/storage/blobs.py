@@ -9,7 +9,7 @@ A sweep may run at any moment, in any process. So `store` lists a blob only if a
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +25,7 @@ from app.storage.dialects import Lock, hold, insert_if_absent, insert_missing
 from app.storage.tables import blob_chunks, blobs
 
 CHUNK = 1 << 20
+MOST_IN_QUERY = 500  # digests
 CHUNKS_PER_COMMIT = 4  # reports wait for a commit on SQLite, also for that of an upload
 
 
@@ -117,6 +118,13 @@ def all_digests(connection: Connection) -> set[str]:
 def size_of(connection: Connection, digest: str) -> int:
     """The bytes of an array."""
     return int(_find(connection, digest).size)
+
+
+def total_size(connection: Connection, digests: Sequence[str]) -> int:
+    """The bytes of some arrays together."""
+    parts = (digests[start : start + MOST_IN_QUERY] for start in range(0, len(digests), MOST_IN_QUERY))
+    query = select(func.coalesce(func.sum(blobs.c.size), 0))
+    return sum(int(connection.execute(query.where(blobs.c.digest.in_(part))).scalar_one()) for part in parts)
 
 
 def copy(connection: Connection, digest: str, file: IO[bytes]) -> None:

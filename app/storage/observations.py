@@ -1,12 +1,12 @@
 """Observations as rows: one per version; the newest version of each number is `current`."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, or_, select, update
 
 from app.domain.batches import SuggestionId
 from app.domain.codec import from_plain, read_json
@@ -19,9 +19,10 @@ from app.domain.observations import (
     PlainObservations,
     ReportedObservation,
 )
-from app.domain.report_text import outcome_text, outcome_texts
+from app.domain.report_text import outcome_text, outcome_texts, plain_beginning
 from app.domain.studies import Study
-from app.storage.dialects import in_parts
+from app.storage.batches import searches
+from app.storage.dialects import IN_LIMIT, in_parts
 from app.storage.prepared import Prepared, Row, RowInsert
 from app.storage.tables import observations, suggestions
 from app.storage.waiting_rows import insert_rows
@@ -38,13 +39,23 @@ _CURRENT = select(observations).where(_OF_STUDY, observations.c.current)
 _FIRST = select(observations.c.number).where(_OF_STUDY, observations.c.version == literal_column("1"))
 _OF_BATCHES = Prepared(
     _FIRST.where(observations.c.replicate.is_not(None), observations.c.batch.in_(bindparam("batches", expanding=True))),
-    listed="batches",
+    listed=("batches",),
+)
+_ANSWERING = Prepared(
+    _FIRST.where(
+        observations.c.replicate.is_not(None),
+        observations.c.batch.in_(bindparam("batches", expanding=True)),
+        observations.c.rank.in_(bindparam("ranks", expanding=True)),
+    ),
+    listed=("batches", "ranks"),
 )
 _WITH_REFS = Prepared(
     _FIRST.where(observations.c.ref.is_not(None), observations.c.ref.in_(bindparam("refs", expanding=True))),
-    listed="refs",
+    listed=("refs",),
 )
-_NUMBERED = Prepared(_CURRENT.where(observations.c.number.in_(bindparam("numbers", expanding=True))), listed="numbers")
+_NUMBERED = Prepared(
+    _CURRENT.where(observations.c.number.in_(bindparam("numbers", expanding=True))), listed=("numbers",)
+)
 _MEASURED = (
     select(func.count())
     .select_from(observations)
@@ -61,25 +72,32 @@ _MEASURED = (
 _COMPLETED = Prepared(
     select(suggestions.c.batch, suggestions.c.rank)
     .where(suggestions.c.study_id == bindparam("study"), suggestions.c.batch.in_(bindparam("batches", expanding=True)))
-    .where(suggestions.c.replicates <= _MEASURED)
+    .where(suggestions.c.rank.in_(bindparam("ranks", expanding=True)), suggestions.c.replicates <= _MEASURED)
     .order_by(suggestions.c.batch, suggestions.c.rank),
-    listed="batches",
+    listed=("batches", "ranks"),
 )
 _RECORDED_OF = Prepared(
     _CURRENT.where(
         observations.c.kind == ObservationKind.RECORDED,
         observations.c.candidate.in_(bindparam("candidates", expanding=True)),
     ),
-    listed="candidates",
+    listed=("candidates",),
 )
-_VALUES_OF = Prepared(
-    select(observations.c.candidate, observations.c["values"]).where(
-        _OF_STUDY,
-        observations.c.current,
-        observations.c.kind == ObservationKind.RECORDED,
-        observations.c.candidate.in_(bindparam("candidates", expanding=True)),
+_VALUES = select(observations.c.candidate, observations.c["values"]).where(
+    _OF_STUDY,
+    observations.c.current,
+    observations.c.kind == ObservationKind.RECORDED,
+    observations.c.candidate.in_(bindparam("candidates", expanding=True)),
+)
+_VALUES_OF = Prepared(_VALUES, listed=("candidates",))
+_EQUAL_VALUES = Prepared(  # and whatever is no single value, which the database cannot compare
+    _VALUES.where(
+        or_(
+            observations.c["values"].in_(bindparam("texts", expanding=True)),
+            func.substr(observations.c["values"], 1, bindparam("length")) != bindparam("beginning"),
+        )
     ),
-    listed="candidates",
+    listed=("candidates", "texts"),
 )
 _LATEST = Prepared(
     select(observations.c.number, observations.c["values"])
@@ -179,15 +197,33 @@ def recorded_of(connection: Connection, study: Study, candidates: Iterable[int])
     return [_observation(row) for row in sorted(rows, key=itemgetter("number"))]
 
 
-def values_of(
-    connection: Connection, study: Study, candidates: Iterable[int], quantity: str
-) -> Iterator[tuple[int, float]]:
-    """The values of one quantity that count, each after its candidate, in any order."""
-    for part in in_parts(sorted(set(candidates))):
-        for candidate, text in _VALUES_OF.tuples(connection, {"study": study.id, "candidates": part}):
-            measured = orjson.loads(text).get(quantity)
-            if measured is not None:
-                yield candidate, measured["value"]
+def stored_among(
+    connection: Connection, study: Study, quantity: str, results: Collection[tuple[int, float]]
+) -> set[tuple[int, float]]:
+    """Those of some values of one quantity, each after its candidate, that are stored and count.
+
+    A candidate may have been measured ten thousand times, so of a few values the database itself looks for the text.
+    """
+    if not results:
+        return set()
+    candidates = sorted({candidate for candidate, _ in results})
+    if len(results) > IN_LIMIT:
+        parts = [
+            _VALUES_OF.tuples(connection, {"study": study.id, "candidates": part}) for part in in_parts(candidates)
+        ]
+    else:
+        search = _search(quantity, candidates, {value for _, value in results})
+        parts = [_EQUAL_VALUES.tuples(connection, {"study": study.id, **search})]
+    stored = ((candidate, orjson.loads(text).get(quantity)) for part in parts for candidate, text in part)
+    return {(candidate, measured["value"]) for candidate, measured in stored if measured is not None} & set(results)
+
+
+def _search(quantity: str, candidates: Sequence[int], values: Set[float]) -> dict[str, Any]:
+    """What `_EQUAL_VALUES` is asked for."""
+    beginning = plain_beginning(quantity)
+    numbers = {repr(value) for value in values} | ({"0.0", "-0.0"} if 0 in values else set())
+    texts = [f"{beginning}{number}}}}}" for number in sorted(numbers)]
+    return {"candidates": candidates, "texts": texts, "beginning": beginning, "length": len(beginning)}
 
 
 def latest(connection: Connection, study: Study, limit: int) -> list[tuple[int, Outcome]]:
@@ -198,31 +234,38 @@ def latest(connection: Connection, study: Study, limit: int) -> list[tuple[int, 
 
 def of_suggestions(connection: Connection, study: Study, batches: Iterable[int]) -> list[Observation]:
     """The current observations that answer suggestions of some batches, oldest first."""
-    return _current(connection, study, _OF_BATCHES, "batches", sorted(set(batches)))
+    parts = ({"batches": part} for part in in_parts(sorted(set(batches))))
+    return _current(connection, study, _OF_BATCHES, parts)
+
+
+def answering(connection: Connection, study: Study, ids: Collection[SuggestionId]) -> list[Observation]:
+    """The current observations that answer some suggestions, oldest first."""
+    found = _current(connection, study, _ANSWERING, searches(ids))
+    return [observation for observation in found if observation.suggestion in ids]
 
 
 def completed(connection: Connection, study: Study, ids: Collection[SuggestionId]) -> list[SuggestionId]:
     """Those of some suggestions that have all requested replicates."""
-    numbers = sorted({suggestion.batch for suggestion in ids})
     rows = (
         SuggestionId(batch, rank)
-        for part in in_parts(numbers)
-        for batch, rank in _COMPLETED.tuples(connection, {"study": study.id, "batches": part})
+        for search in searches(ids)
+        for batch, rank in _COMPLETED.tuples(connection, {"study": study.id, **search})
     )
     return [suggestion for suggestion in rows if suggestion in ids]
 
 
 def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict[str, Observation]:
     """The current observations under some references."""
-    found = _current(connection, study, _WITH_REFS, "refs", sorted(set(refs)))
+    parts = ({"refs": part} for part in in_parts(sorted(set(refs))))
+    found = _current(connection, study, _WITH_REFS, parts)
     return {observation.ref: observation for observation in found if observation.ref is not None}
 
 
 def _current(
-    connection: Connection, study: Study, first: Prepared, listed: str, values: Sequence[Any]
+    connection: Connection, study: Study, first: Prepared, searches: Iterable[Mapping[str, Sequence[Any]]]
 ) -> list[Observation]:
     """The current versions of the observations whose first versions a statement finds, oldest first."""
-    parts = (first.tuples(connection, {"study": study.id, listed: part}) for part in in_parts(values))
+    parts = (first.tuples(connection, {"study": study.id, **search}) for search in searches)
     numbers = sorted(number for part in parts for (number,) in part)
     rows = (
         row for part in in_parts(numbers) for row in _NUMBERED.rows(connection, {"study": study.id, "numbers": part})

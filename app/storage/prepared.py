@@ -28,15 +28,16 @@ _SQLITE = sqlite.dialect(paramstyle="named")
 class Prepared:
     """A statement of named parameters; `columns` are those that an INSERT or UPDATE sets.
 
-    `listed` is the parameter of an `IN (…)`: it is given a sequence, and each length is compiled once. A statement that
-    `overtakes` does not ask for anything that rows in waiting could change, so they need not be sent before it.
+    `listed` are the parameters of `IN (…)`: each is given a sequence. Its last item is repeated until its length is a
+    power of two, which changes nothing, so that few lengths are compiled. A statement that `overtakes` does not ask for
+    anything that rows in waiting could change, so they need not be sent before it.
     """
 
     def __init__(
         self,
         statement: Select[Any] | Insert | Update,
         columns: Sequence[str] | None = None,
-        listed: str | None = None,
+        listed: Sequence[str] = (),
         *,
         overtakes: bool = False,
     ) -> None:
@@ -44,7 +45,7 @@ class Prepared:
         self._overtakes = overtakes
         self._columns = columns
         self._listed = listed
-        self._compiled: dict[tuple[str, int], tuple[str, Parameters]] = {}
+        self._compiled: dict[tuple[str, tuple[int, ...]], tuple[str, Parameters]] = {}
         self._names = tuple(statement.selected_columns.keys()) if isinstance(statement, Select) else ()
 
     def rows(self, connection: Connection, parameters: Parameters) -> list[dict[str, Any]]:
@@ -54,10 +55,11 @@ class Prepared:
 
     def tuples(self, connection: Connection, parameters: Parameters) -> list[tuple[Any, ...]]:
         """The rows of a SELECT or of RETURNING, as the driver gives them."""
+        parameters = {**parameters, **{name: _filled(parameters[name]) for name in self._listed}}
         text, constants = self._compile(connection, parameters)
-        if self._listed is not None:
-            values = enumerate(parameters[self._listed], start=1)
-            constants = {**constants, **{f"{self._listed}_{number}": value for number, value in values}}
+        for name in self._listed:
+            values = enumerate(parameters[name], start=1)
+            constants = {**constants, **{f"{name}_{number}": value for number, value in values}}
         cursor = _execute(connection, text, {**constants, **parameters}, overtakes=self._overtakes)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         cursor.close()
@@ -75,16 +77,22 @@ class Prepared:
 
     def _compile(self, connection: Connection, parameters: Parameters) -> tuple[str, Parameters]:
         """The text in this dialect, and the values that the statement itself holds."""
-        key = connection.dialect.name, len(parameters[self._listed]) if self._listed is not None else 0
+        key = connection.dialect.name, tuple(len(parameters[name]) for name in self._listed)
         if key not in self._compiled:
             dialect = _SQLITE if key[0] == "sqlite" else connection.dialect
-            statement = self._statement if self._listed is None else self._statement.params(parameters)
-            options = {} if self._listed is None else {"render_postcompile": True}
+            statement = self._statement.params(parameters) if self._listed else self._statement
+            options = {"render_postcompile": True} if self._listed else {}
             compiled = statement.compile(dialect=dialect, column_keys=self._columns, compile_kwargs=options)
             assert isinstance(compiled, SQLCompiler)  # noqa: S101  (narrows for mypy)
             named = ((name, bind) for bind, name in compiled.bind_names.items() if name not in parameters)
             self._compiled[key] = str(compiled), {name: bind.value for name, bind in named if not bind.required}
         return self._compiled[key]
+
+
+def _filled(items: Sequence[Any]) -> Sequence[Any]:
+    """The items, the last one repeated until there are 1, 2, 4, 8, …"""
+    missing = (1 << (len(items) - 1).bit_length()) - len(items) if items else 0
+    return [*items, *[items[-1]] * missing] if missing else items
 
 
 class RowInsert:

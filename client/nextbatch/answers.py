@@ -200,7 +200,8 @@ class Certificate:
 class Verdict:
     """The certificate (None before the first result; `front` of several objectives), whether to stop, both in words.
 
-    What is left to gain and the advice are None before the first result and in theory mode.
+    The advice is None before the first result and in theory mode, what is left to gain also until five candidates
+    are measured and results differ.
     """
 
     certificate: Certificate | None
@@ -302,11 +303,11 @@ class BatchDetails:
 
 @dataclass(frozen=True)
 class Point:
-    """One measured value, and the best value up to then."""
+    """One measured value, and the best value up to then, of candidates that meet the constraints."""
 
     observation: int
     value: float
-    best: float
+    best: float | None
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Overview:
 
     @property
     def best_so_far(self) -> list[float]:
-        return [point.best for point in self.trace.progress]
+        return [point.best for point in self.trace.progress if point.best is not None]
 
     def __str__(self) -> str:
         lines = [f"{self.summary.name} ({self.summary.state})", self.summary.headline]
@@ -151,7 +151,9 @@ def _facts(summary: Summary) -> list[tuple[str, str]]:
     if certificate is not None:
         bounds = f"{certificate.lower:.4g} to {certificate.upper:.4g}"
         facts.append(("recommended", f"{certificate.key}: {certificate.mean:.4g} ({bounds})"))
-        facts.append(("left to gain", _left_to_gain(summary, certificate)))
+        left = _left_to_gain(summary, certificate)
+        if left:
+            facts.append(("left to gain", left))
     if summary.outlook is not None:
         facts.append(("advice", f"{summary.outlook.advice.do}: {summary.outlook.advice.why}"))
     if summary.finished:
@@ -163,6 +165,8 @@ def _left_to_gain(summary: Summary, certificate: Certificate) -> str:
     if summary.outlook is None:
         return f"at most {certificate.regret_bound:.3g} {summary.unit}".rstrip()
     gain = summary.outlook.remaining_gain
+    if gain is None:
+        return ""
     most = f"{gain.upper:.3g} {'percentage points' if summary.unit == '%' else summary.unit}".rstrip()
     return f"{gain.expected:.3g} expected, at most {most} (95 %)"
 

@@ -31,12 +31,15 @@ class Advice:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What further measurements can still bring, by the fitted model (auto mode)."""
+    """What further measurements can still bring, by the fitted model (auto mode).
 
-    remaining_gain: RemainingGain
-    chance_best_is_measured: float
-    next_batch: NextBatch
-    candidates_still_possible: int
+    All but the advice is None until five candidates are measured and results differ.
+    """
+
+    remaining_gain: RemainingGain | None
+    chance_best_is_measured: float | None
+    next_batch: NextBatch | None
+    candidates_still_possible: int | None
     advice: Advice
 
 

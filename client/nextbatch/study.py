@@ -148,7 +148,7 @@ class Study(
 
     @sync_and_async
     async def best(self) -> Best | None:
-        """The measured candidate with the best average value; None until something has been measured."""
+        """The best measured candidate by its average value, of those that meet the constraints; None if none does."""
         best = (await self._summary()).best_observed
         if best is None:
             return None

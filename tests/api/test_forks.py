@@ -136,6 +136,46 @@ def test_what_if_we_had_minimised_the_cost(lab: Lab) -> None:
     assert again.is_sound()
 
 
+def test_a_fork_can_name_one_of_several_objectives_as_its_only_one(lab: Lab) -> None:
+    lab.begin(CANDIDATES, **TWO, prefer={"yield": 2, "cost": 1})
+    report_both(lab, 1, **{"yield": 1.0, "cost": 2.0})
+    fork = forked(lab, configuration={"objective": "cost"})
+    configuration = lab.client.get(fork.path).json()["configuration"]
+    assert [(found["name"], found["direction"]) for found in configuration["objectives"]] == [("cost", "minimize")]
+    again = forked(lab, "g", configuration={"objective": "cost", "direction": "maximize"})
+    assert lab.client.get(again.path).json()["configuration"]["direction"] == "maximize"
+    forked(lab, "h", 422, configuration={"direction": "maximize"})
+
+
+@pytest.mark.parametrize("at", [1, 5, 6])
+def test_a_fork_of_a_fork_may_begin_before_the_first_fork_did(lab: Lab, elsewhere: Elsewhere, at: int) -> None:
+    lab.begin().work(2, max_size=1)
+    fork = forked(lab, at=6)
+    fork.batch(max_size=1)
+    again = forked(fork, "g", at=at)
+    forked(fork, "g", 200, at=at)
+    assert lab.client.get(again.path).json()["forked_from"] == {"study": "s", "at": at}
+    assert all(study.is_sound() for study in (lab, fork, again))
+    content = lab.client.get(f"{again.path}/archive").content
+    assert take_in(elsewhere.lab, content).status_code == 201
+    assert replace(elsewhere.lab, study="g").is_sound()
+
+
+def test_a_study_that_came_under_another_name_can_be_forked_at_an_event_that_came_with_it(
+    lab: Lab, elsewhere: Elsewhere
+) -> None:
+    lab.begin().work(2, max_size=1)
+    content, headers = lab.client.get(f"{lab.path}/archive").content, {"Content-Type": "application/zip"}
+    params = {"accept_unverified": True, "name": "moved"}
+    assert elsewhere.lab.client.post("/v1/archives", content=content, params=params, headers=headers).status_code == 201
+    there = replace(elsewhere.lab, study="moved")
+    fork = forked(there, at=4)
+    assert fork.is_sound()
+    assert there.is_sound()
+    fork.batch(max_size=1)
+    assert all(fork.replays(number) for number in (1, 2))
+
+
 def test_a_fork_of_a_fork_replays_on_a_server_that_has_forgotten_its_models(lab: Lab) -> None:
     lab.begin(CANDIDATES, **TWO)
     for number in range(6):

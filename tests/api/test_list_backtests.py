@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
@@ -9,8 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.domain import backtests as domain
+from app.services.intake.columns import Declared
+from app.services.intake.limits import IntakeLimits
+from app.services.intake.uploads import Upload
 from app.services.maintenance import drop_old_backtests
 from app.services.workflows import backtest_job
+from app.services.workflows.list_backtest import read_known
 from app.storage.database import Database
 from tests.api.conftest import problem
 
@@ -62,6 +67,15 @@ def test_smaller_results_can_be_better_and_candidates_without_a_result_are_left_
     done = until_done(admin, 1)
     assert (done["result"]["candidates"], done["result"]["best"]) == (17, 40)
     assert (done["configuration"]["seed"], done["configuration"]["direction"]) == (7, "minimize")
+
+
+def test_rows_with_the_same_features_are_repeats_of_one_candidate(tmp_path: Path) -> None:
+    file = tmp_path / "known.csv"
+    file.write_text("heat,solvent,yield\n1,a,1\n2,a,5\n1,a,2\n3,b,\n1,b,7\n1,a,3\n")
+    table, [warning] = read_known(Upload("text/csv", file, Declared()), "yield", IntakeLimits())
+    assert (table.numbers[:, 0].tolist(), table.codes[:, 0].tolist()) == ([1, 2, 1], [0, 0, 1])
+    assert (table.values.tolist(), table.ends.tolist()) == ([1, 2, 3, 5, 7], [3, 4, 5])
+    assert warning.message.startswith("2 rows repeat the features of an earlier row, and count as repeated")
 
 
 def test_a_retry_starts_no_second_backtest_and_a_cancelled_one_ends(admin: TestClient) -> None:

@@ -14,6 +14,8 @@ from tests.api.conftest import Upload, problem
 from tests.conftest import on_sqlite
 from tests.server import NEXTBATCH, ROOT, environment, running
 
+MEGABYTE = 2**20
+
 
 @pytest.mark.parametrize("key", [".", ".."])
 @on_sqlite
@@ -52,7 +54,7 @@ def test_a_stored_answer_is_not_given_to_a_key_that_lost_its_grant(admin: TestCl
     problem(admin.post(f"/v1/studies/{filled}/batches", **asked), 404, "study-not-found")
 
 
-def test_a_body_with_two_lengths_is_refused_and_cookies_are_secure_behind_a_trusted_proxy(tmp_path: Path) -> None:
+def test_bodies_that_nobody_reads_are_refused_and_cookies_are_secure_behind_a_trusted_proxy(tmp_path: Path) -> None:
     with running(tmp_path / "data") as server:
         place = urlsplit(server.address)
         with socket.create_connection((place.hostname, place.port), timeout=30) as line:
@@ -62,6 +64,12 @@ def test_a_body_with_two_lengths_is_refused_and_cookies_are_secure_behind_a_trus
             line.sendall(f"{head}0\r\n\r\n".encode())
             assert line.recv(1000).startswith(b"HTTP/1.1 400 ")
         assert "Secure" in signed_in(server.address, server.key)
+        with socket.create_connection((place.hostname, place.port), timeout=30) as line:
+            line.sendall(b"PUT /v1/studies/s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000000\r\n\r\n")
+            with pytest.raises(OSError, match=r"reset|pipe"):
+                line.sendall(bytes(200 * MEGABYTE))
+        too_much = httpx.put(f"{server.address}/v1/studies/s", content=iter([bytes(MEGABYTE)] * 100))
+        assert (too_much.status_code, too_much.json()["code"]) == (401, "unauthenticated")
     with running(tmp_path / "data", NEXTBATCH_TRUSTED_PROXIES="[]") as server:
         key = (tmp_path / "data/admin.key").read_text().strip()
         assert "Secure" not in signed_in(server.address, key)

@@ -204,9 +204,40 @@ def test_what_is_left_to_gain_is_not_guessed_from_a_few_results(lab: Lab) -> Non
     for number, key in enumerate(("DMF-20", "DMF-30", "THF-40", "MeOH-50", "DMF-60"), start=1):
         assert lab.report(candidate=key, value=50.0 + number).status_code == 201
         answer = lab.get("certificate")
-        assert (answer["remaining_gain"] is None, answer["advice"] is None) == (number < 5, number < 5)
+        assert (answer["remaining_gain"] is None, answer["advice"]["do"]) == (number < 5, "ask")
         words = "What is left to gain is estimated once five candidates are measured."
         assert (words in lab.get("summary")["headline"]) == (number < 5)
+
+
+def test_equal_results_are_said_to_tell_nothing(lab: Lab) -> None:
+    lab.begin(unit="%")
+    for key in ("DMF-20", "DMF-30", "THF-40", "MeOH-50", "DMF-60"):
+        lab.report(candidate=key, value=0)
+    assert lab.get("certificate")["words"].endswith(
+        "What is left to gain can be estimated once results differ; so far all are equal."
+    )
+    assert "e-" not in lab.get("summary")["headline"]
+
+
+@pytest.mark.parametrize(
+    ("unit", "direction", "limits", "words"),
+    [
+        ("%", "maximize", None, "This counts values above 100 as possible; if they are not, state `limits`."),
+        ("nM", "minimize", None, "This counts values below 0 as possible; if they are not, state `limits`."),
+        ("%", "maximize", {"high": 100}, ""),
+        ("nM", "minimize", {"low": 0}, ""),
+        ("mV", "maximize", None, ""),
+    ],
+)
+def test_gains_beyond_what_is_possible_tell_how_to_exclude_them(
+    lab: Lab, unit: str, direction: str, limits: dict[str, float] | None, words: str
+) -> None:
+    lab.begin(unit=unit, direction=direction, limits=limits)
+    values = (99.0, 60.0, 50.0, 40.0, 1.0)
+    for key, value in zip(("DMF-20", "DMF-30", "THF-40", "MeOH-50", "DMF-60"), values, strict=True):
+        lab.report(candidate=key, value=value)
+    said = lab.get("certificate")["words"]
+    assert said.endswith(words or "can still be better.")
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,41 @@ def test_a_value_must_belong_to_a_quantity(lab: Lab) -> None:
     assert "yield, cost and purity" in unknown.json()["errors"][0]["message"]
 
 
+PLACES: dict[str, tuple[dict[str, Any], str]] = {
+    "an unknown quantity": ({"values": {"yield": 1, "a/b": 2}}, "/values/a~1b"),
+    "a value without a name": ({"value": 1}, "/value"),
+    "an unknown quantity of a replicate": ({"replicates": [{"yield": 1}, {"yeild": 1}]}, "/replicates/1/yeild"),
+    "a value outside the limits": ({"values": {"yield": 101, "cost": 1}}, "/values/yield"),
+}
+
+
+@pytest.mark.parametrize("case", PLACES)
+def test_a_wrong_value_is_named_by_its_place(lab: Lab, case: str) -> None:
+    begin(lab)
+    report, place = PLACES[case]
+    right = {"candidate": "THF-20", "values": {"yield": 1}}
+    for body, at in ((report, place), ({"observations": [right, report]}, f"/observations/1{place}")):
+        for one in [body, *body.get("observations", [])]:
+            if "observations" not in one:
+                one["candidate"] = one.get("candidate", "DMF-20")
+        refused = lab.send(body)
+        assert refused.status_code == 422, refused.text
+        assert [error["pointer"] for error in refused.json()["errors"]] == [at]
+    assert lab.observations() == []
+
+
+@pytest.mark.parametrize("title", ["value", "Value (%)", "std"])
+def test_a_column_that_names_no_quantity_is_not_left_out(lab: Lab, title: str) -> None:
+    begin(lab)
+    refused = lab.sheet(f"key,{title},cost\nDMF-20,0.5,0.2\n")
+    assert refused.status_code == 422, refused.text
+    [error] = refused.json()["errors"]
+    assert (error["column"], error["row"]) == (title, 1)
+    assert "`yield` or `cost` or `purity`" in error["message"]
+    assert lab.observations() == []
+    assert lab.sheet(f"key,{title},cost\nDMF-20,,0.2\n").status_code == 201
+
+
 BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "a missing direction": ({"objectives": [{"name": "yield"}]}, "/objectives/0/direction"),
     "two objectives of one name": ({"objectives": [YIELD, {**COST, "name": "Yield"}]}, "/objectives/1/name"),
@@ -208,6 +243,27 @@ BAD_SETTINGS: dict[str, tuple[dict[str, Any], str]] = {
     "limits the wrong way round": ({"limits": {"low": 2, "high": 1}}, "/objectives/0/limits"),
     "a preference for nothing": ({"objectives": [YIELD, COST], "prefer": {"speed": 2}}, "/prefer"),
     "a name that sheets need": ({"objectives": [YIELD, {**COST, "name": "note"}]}, "/objectives/1/name"),
+    "another unit than the objective": (
+        {"objectives": [YIELD], "constraints": [{"name": "yield", "at_least": 1, "unit": "g"}]},
+        "/constraints/0/unit",
+    ),
+    "other limits than the objective": (
+        {"objectives": [YIELD], "constraints": [{"name": "yield", "at_least": 1, "limits": {"low": 0}}]},
+        "/constraints/0/limits",
+    ),
+    "a name of spaces": ({"objectives": [YIELD, {**COST, "name": " "}]}, "/objectives/1/name"),
+    "one name, written in two ways": (
+        {"objectives": [{**COST, "name": "\u00e9"}, {**COST, "name": "e\u0301"}]},
+        "/objectives/1/name",
+    ),
+    "the title of another's errors": ({"objectives": [YIELD, {**COST, "name": "Yield std"}]}, "/objectives/1/name"),
+    "the title of another's values": ({"objectives": [YIELD, {**COST, "name": "yield (%)"}]}, "/objectives/1/name"),
+    "a bound on the regret": ({"objectives": [YIELD, COST], "stop": {"regret_bound": 1}}, "/stop/regret_bound"),
+    "a baseline for one objective": ({"objectives": [YIELD, COST], "algorithm": "thompson"}, "/algorithm"),
+    "a model of one objective": (
+        {"objectives": [YIELD, {**COST, "theory": {**THEORY, "noise": 1e-300}}], "theory": THEORY},
+        "/objectives/1/theory/noise",
+    ),
     "both forms at once": ({"objectives": [YIELD, COST], "objective": "speed"}, "/objectives"),
 }
 
@@ -264,6 +320,35 @@ def test_failures_that_count_are_avoided(lab: Lab) -> None:
 
     learns, ignores = (sum(wasted(failures, seed) for seed in (2, 3, 4)) for failures in ("learn", "ignore"))
     assert learns < ignores
+
+
+def test_a_value_after_a_failure_counts_as_well(lab: Lab) -> None:
+    lab.begin(objective="yield", direction="maximize")
+    lab.work(1)
+    lab.report(candidate="MeOH-90", failed={"reason": "leaks", "retry": False})
+
+    lab.client.patch(f"{lab.path}/candidates/MeOH-90", json={"available": True, "reason": "mended"})
+    before = lab.batch("one", max_size=1, include=["MeOH-90"])["suggestions"][0]["why"]["success"]
+    lab.report(suggestion="B2-S1", value=0.4)
+    after = lab.batch("two", max_size=1, include=["MeOH-90"])["suggestions"][0]["why"]["success"]
+    assert before < after
+
+
+def test_a_baseline_remains_itself_after_a_failure(lab: Lab) -> None:
+    lab.begin(objective="yield", direction="maximize", algorithm="thompson")
+    lab.work(1)
+    lab.report(candidate="MeOH-90", failed={"reason": "leaks", "retry": False})
+    batch = lab.batch(min_size=3, max_size=3)
+    assert [one["why"]["success"] for one in batch["suggestions"]] == [None] * 3
+    assert lab.replays(batch["number"])
+
+
+def test_a_batch_for_a_target_says_nothing_of_the_largest_value(lab: Lab) -> None:
+    lab.begin(objective="yield", direction="target", target=0.0)
+    lab.work(2)
+    batch = lab.batch(max_size=2)
+    assert batch["regret_bound"] is None
+    assert lab.replays(batch["number"])
 
 
 def test_a_target_and_a_preference_lead_to_one_compromise(lab: Lab) -> None:
@@ -347,3 +432,26 @@ def test_one_objective_has_no_front_in_its_certificate(lab: Lab) -> None:
     lab.begin()
     lab.work(1)
     assert lab.get("certificate")["front"] is None
+
+
+def test_the_best_so_far_meets_the_constraints(lab: Lab) -> None:
+    lab.begin(objectives=[YIELD], constraints=[PURITY])
+    results = [
+        ("DMF-90", 0.9, 0.3),
+        ("DMF-80", 0.5, None),
+        ("DMF-50", 0.4, 0.6),
+        ("DMF-20", 0.2, 0.9),
+        ("DMF-30", 0.6, 0.8),
+    ]
+    best: list[float | None] = []
+    for key, value, purity in results:
+        assert lab.report(
+            candidate=key, values={"yield": value, **({} if purity is None else {"purity": purity})}
+        ).is_success
+        best.append(
+            None if lab.get("summary")["best_observed"] is None else lab.get("summary")["best_observed"]["mean"]
+        )
+    assert best == [None, None, 0.4, 0.4, 0.6]
+    assert [point["best"] for point in lab.get("trace")["progress"]] == best
+    lab.report(candidate="DMF-80", values={"purity": 0.5})  # completes 0.5
+    assert [point["best"] for point in lab.get("trace")["progress"]] == [None, 0.5, 0.5, 0.5, 0.6]

@@ -59,6 +59,17 @@ def test_one_of_the_first_five_is_what_earlier_studies_promise_most_of(seed: int
     assert len(without & with_them) >= 4
 
 
+def test_words_say_which_of_the_first_choices_earlier_studies_decided() -> None:
+    told = model((earlier(TRUTH),))
+    favourite = int(told.state.X[:, told.layout.borrowed[0]].argmax())
+    for size in (1, 5):
+        suggestions = drafting.draft(told, BatchSize(size, size)).suggestions
+        said = {found.candidate for found in suggestions if "the earlier studies expect" in found.why.words}
+        assert said == {favourite}
+    alone = drafting.draft(model(()), BatchSize(5, 5)).suggestions
+    assert not any("earlier" in found.why.words for found in alone)
+
+
 def test_first_choices_asked_for_one_by_one_follow_earlier_studies_no_more_often_than_a_batch() -> None:
     told = model((earlier(TRUTH),))
     picks: list[int] = []

@@ -2,18 +2,28 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from app.domain.predictions import NextBatch, RemainingGain, difference_in_words
+from app.arrays import Array
+from app.domain.predictions import NextBatch, RemainingGain, difference_in_words, share_in_words
 from app.domain.studies import Direction, Limits
 from app.engine.auto import TrackRecord
-from app.modelling.outlook import FEWEST_RESULTS, Standing, advice, outlook_of
+from app.modelling.model import Model
+from app.modelling.outlook import ALL_EQUAL, FEWEST_RESULTS, SHORT_LIST, TOO_FEW, Standing, advice, outlook_of
 from app.modelling.predicting import Predictor
 from tests.modelling.test_predicting import model_of
 
 STANDING = Standing(results=40, pending=0, choices=5, tolerance=1.0, stated=False, unit="%")
 SMALL, LARGE = RemainingGain(0.1, 0.9), RemainingGain(2.0, 9.0)
 NEXT = NextBatch(0.4, 1.5)
+
+
+def in_state(model: Model, **changes: Array) -> Model:
+    """The same results, with other candidates available or pending."""
+    changed = replace(model, state=model.state.replace(**changes))
+    vars(changed)["observed"] = model.observed  # as in model_of
+    return changed
 
 
 @pytest.mark.parametrize("direction", [Direction.MAXIMIZE, Direction.MINIMIZE])
@@ -66,8 +76,47 @@ def test_nothing_can_be_gained_beyond_a_limit(direction: Direction, limits: tupl
     assert cut.upper <= uncut.upper
 
 
+def test_nothing_can_be_gained_beyond_a_limit_that_is_close() -> None:
+    """Concentrations over four decades: the model doubts even what was measured by more than is left down to 0."""
+    model = model_of(Limits(low=0.0), Direction.MINIMIZE, f=lambda x: np.exp(10 * x))
+    recommended = int(model.observed.numbers[model.observed.values.argmin()])
+    outlook = outlook_of(model, recommended)
+    assert 0 < outlook.next_batch.gain <= outlook.remaining_gain.upper <= model.observed.values.min()
+
+
 def test_before_the_first_result_and_in_theory_mode_there_is_no_outlook() -> None:
     assert outlook_of(replace(model_of(), fit=None), 0) is None
+
+
+@pytest.mark.parametrize("value", [0.0, 7.0, -1e300])
+def test_results_that_are_all_equal_tell_nothing_of_what_is_left_to_gain(value: float) -> None:
+    model = model_of(f=lambda x: np.full(len(x), value))
+    outlook = outlook_of(model, 0)
+    assert (outlook.unknown, outlook.remaining_gain, outlook.chance_best_is_measured) == (ALL_EQUAL, None, None)
+    assert outlook.advice.do == "ask"
+    pending = np.zeros(len(model.state.X), dtype=np.int64)
+    pending[np.flatnonzero(model.state.counts == 0)[0]] = 1
+    waiting = outlook_of(in_state(model, pending=pending), 0).advice
+    assert (waiting.do, waiting.why) == ("wait for results", "1 result is pending, and the next choices depend on it.")
+
+
+def test_with_few_results_there_is_advice_alone() -> None:
+    outlook = outlook_of(model_of(n=4), 0)
+    assert (outlook.unknown, outlook.next_batch, outlook.candidates_still_possible) == (TOO_FEW, None, None)
+    assert outlook.advice.do == "ask"
+    assert outlook_of(model_of(n=5), 0).unknown == ""
+
+
+def test_of_a_list_of_few_all_are_waited_for() -> None:
+    model = model_of(n=3)
+    available = model.state.counts > 0
+    available[np.flatnonzero(~available)[0]] = True
+    assert outlook_of(in_state(model, available=available), 0).unknown == SHORT_LIST
+
+
+def test_if_only_the_few_measured_candidates_are_left_the_study_is_finished() -> None:
+    model = model_of(n=3)
+    assert outlook_of(in_state(model, available=model.state.counts > 0), 0).advice.do == "stop"
 
 
 def test_stop_is_advised_when_little_is_left_and_never_before_twenty_results() -> None:
@@ -100,6 +149,15 @@ def test_results_are_waited_for_if_as_many_are_pending_as_would_be_asked_for() -
 
 def test_a_list_that_is_measured_completely_is_finished() -> None:
     assert advice(replace(STANDING, results=7, choices=0), LARGE, NEXT).do == "stop"
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.0, "less than 1 %"), (0.0049, "less than 1 %"), (0.33, "33 %"), (0.996, "more than 99 %"), (1.0, "100 %")],
+)
+def test_a_chance_is_not_rounded_to_certainty(share: float, words: str) -> None:
+    assert share_in_words(share) == words
+    assert f"with a chance of {words} (" in advice(STANDING, LARGE, NextBatch(share, 0.0)).why
 
 
 def test_a_difference_of_percentages_is_in_percentage_points() -> None:

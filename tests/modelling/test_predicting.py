@@ -1,11 +1,13 @@
 """What a model says of candidates in the user's units: intervals, bounds and limits."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import ndtri
 
+from app.arrays import Array
 from app.domain.studies import Configuration, Direction, Limits, Objective
 from app.engine.auto import (
     AutoOptions,
@@ -24,13 +26,23 @@ from app.modelling.predicting import Predictor
 A = 50
 
 
-def model_of(limits: Limits | None = None, direction: Direction = Direction.MAXIMIZE, n: int = 12) -> Model:
-    """A yield of up to 99 %, of which n noisy values are known."""
+def wave(x: Array) -> Array:
+    """A yield of up to 99 %, with noise."""
+    return 50 + 49 * np.sin(9 * x) + 0.1 * np.random.default_rng(2).standard_normal(len(x))
+
+
+def model_of(
+    limits: Limits | None = None,
+    direction: Direction = Direction.MAXIMIZE,
+    n: int = 12,
+    f: Callable[[Array], Array] = wave,
+) -> Model:
+    """A study of f, of which n values are known."""
     rng = np.random.default_rng(1)
     numbers, codes = np.linspace(0, 1, A)[:, None], np.zeros((A, 0), dtype=np.int32)
     encoding = learn_encoding([FeatureColumn("t", "number")], numbers, codes)
     X, measured = encoding.apply(numbers, codes), rng.permutation(A)[:n]
-    values = 50 + 49 * np.sin(9 * numbers[measured, 0]) + 0.1 * rng.standard_normal(n)
+    values = f(numbers[measured, 0])
     observed = Observed.of(A, measured, values)
     fitted = fit(X, encoding.layout, observed, direction.value)
     ledger = LedgerState(

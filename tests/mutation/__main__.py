@@ -16,7 +16,7 @@ from rich.console import Console
 
 from tests.mutation import recording
 from tests.mutation.mutants import FOLDERS, sampled
-from tests.mutation.running import MutantRun
+from tests.mutation.running import OPTIONS, MutantRun
 
 console = Console(highlight=False, markup=False, soft_wrap=True)
 LEAST = 0.85  # share of the mutants that the tests are to kill
@@ -34,10 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     part, parts = options.part
     run = MutantRun(chosen[: options.mutants][part - 1 :: parts], recording.recorded(), end)
     console.print(f"seed {seed}, {len(chosen)} places, {options.minutes:g} minutes")
-    pytest.main(
-        ["-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:terminal", "-k", recording.CHOSEN, *files], plugins=[run]
-    )
-    return 0 if tell(run) else 1
+    ended = pytest.main([*OPTIONS, "-k", recording.CHOSEN, *files], plugins=[run])
+    return 0 if tell(run) and ended in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) else 1
 
 
 def tell(run: MutantRun) -> bool:

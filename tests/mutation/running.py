@@ -20,6 +20,8 @@ from tests.mutation.mutants import ROOT, Mutant
 from tests.mutation.recording import Recording
 
 KILLED, SURVIVED, NOT_REPLACED = 1, 0, 3
+# Without the plugin that prints, which the options of every day in pyproject.toml need.
+OPTIONS = ("-n", "0", "-p", "no:cacheprovider", "-p", "no:terminal", "-o", "addopts=--import-mode=importlib")
 MOST_TESTS = 40  # of a mutant
 MOST_CPU_SECONDS = 120  # of a mutant: then it is one that never ends
 MOST_SECONDS = 900.0  # of a mutant that waits for something, on a busy machine

@@ -1,6 +1,8 @@
 """The mutation tool itself: it changes what it says, in every place where a function is known, and nothing else."""
 
 import gc
+import subprocess
+import sys
 from collections.abc import Iterator
 from types import FunctionType
 
@@ -9,7 +11,7 @@ import pytest
 from app.domain.errors import Overloaded
 from app.services.memory import MemoryBudget
 from tests.mutation.mutants import ROOT, Mutant, mutants_of, sampled
-from tests.mutation.running import replace_code
+from tests.mutation.running import OPTIONS, replace_code
 
 FILE = ROOT / "app/services/memory.py"
 
@@ -66,3 +68,9 @@ def test_a_sample_has_one_mutant_of_each_place_and_depends_on_the_seed() -> None
     assert first != other
     places = [(one.line, one.column) for one in first]
     assert sorted(places) == sorted({(one.line, one.column) for one in mutants_of(FILE)})
+
+
+def test_pytest_takes_the_options_of_the_run() -> None:
+    """An option that was added in pyproject.toml had ended every run before its first mutant."""
+    command = [sys.executable, "-m", "pytest", *OPTIONS, "--collect-only", "tests/mutation"]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0

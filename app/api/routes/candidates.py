@@ -35,7 +35,6 @@ from app.services.intake.columns import Declared
 from app.services.intake.csv_writing import csv_text
 from app.services.intake.uploads import READERS, Upload
 from app.services.intake.xlsx import XLSX, write_xlsx
-from app.services.memory import PER_CELL
 from app.services.resources import Resources
 from app.services.transactions import Answer, ReadTransactions, WriteTransactions
 from app.services.use_cases import candidates
@@ -265,7 +264,7 @@ def change_candidate(
 
 def _page(study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery) -> CandidatePageOut:
     predictions = predict(resources, tx, study) if query.posterior else None
-    with resources.memory.reserve(PER_CELL * tx.read(candidates.page_cells, study, query)):
+    with resources.memory.reserve(tx.read(candidates.page_bytes, resources, study, query)):
         return page_out(tx.read(candidates.read_page, resources, study, query, predictions))
 
 

@@ -126,10 +126,9 @@ async def store_reports(
     if dry_run:
         return await run_short(partial(tx.dry_run, report, resources, study, reports, options, answer=_checked))
     if len(reports) <= MOST_IN_GROUP:
-        keys = {report.candidate for report in reports if report.candidate is not None}
         commits = resources.commits
         return await tx.write_in_group(
-            commits, report, resources, study, reports, options, answer=_reported, candidates=keys
+            commits, report, resources, study, reports, options, answer=_reported, reports=reports
         )
     return await run_short(partial(tx.write_once, report, resources, study, reports, options, answer=_reported))
 

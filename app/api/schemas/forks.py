@@ -1,15 +1,29 @@
 """Forks on the wire."""
 
+from dataclasses import replace
+
 from pydantic import ConfigDict, Field
 
 from app.api.schemas.shape import Name, Reason, Request
 from app.api.schemas.studies import StudySettings, without_defaults
+from app.domain.studies import Configuration, Objective
 
 
 class ForkSettings(StudySettings):
-    """What is left out is as it was in the other study."""
+    """What is left out is as it was in the other study.
+
+    `objective` names the only one, also of a study that has several: its direction and unit stay if they are not sent.
+    """
 
     model_config = ConfigDict(json_schema_extra=without_defaults)
+
+    def over(self, configuration: Configuration) -> Configuration:
+        sent = self.model_fields_set
+        if "objective" in sent and "objectives" not in sent and len(configuration.objectives) > 1:
+            named = [objective for objective in configuration.objectives if objective.name == self.objective]
+            only = (named or [Objective(self.objective)])[0]
+            configuration = replace(configuration, objectives=(only,), prefer={}, reference={})
+        return super().over(configuration)
 
 
 class ForkRequest(Request):

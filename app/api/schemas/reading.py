@@ -10,7 +10,7 @@ from app.api.schemas.fronts import FrontOut, front_in_words, front_out
 from app.api.schemas.shape import Shape
 from app.domain.batches import Batch
 from app.domain.predictions import Outlook, VolumePoint, difference_in_words, number_in_words, share_in_words
-from app.domain.studies import Direction, StudyState
+from app.domain.studies import Direction, Limits, Objective, StudyState
 from app.services.workflows.summarise import StudySummary, progress
 
 
@@ -65,14 +65,14 @@ class OutlookOut(Shape):
     """What is left to gain, by the fitted model."""
 
     remaining_gain: RemainingGainOut | None = Field(
-        description="Null until five candidates are measured, and in theory mode."
+        description="Null until five candidates are measured and results differ, and in theory mode."
     )
     chance_best_is_measured: float | None
     next_batch: NextBatchOut | None
     candidates_still_possible: int | None = Field(
         description="The fewest candidates that hold the best one with 95 % probability; the recommended one counts."
     )
-    advice: AdviceOut | None
+    advice: AdviceOut | None = Field(description="From the first result on; null in theory mode.")
 
 
 class FrontCertificateOut(Shape):
@@ -136,7 +136,7 @@ class SummaryOut(Shape):
     objective: str
     unit: str
     counts: CountsOut
-    best_observed: BestObservedOut | None
+    best_observed: BestObservedOut | None = Field(description="The best measured candidate that meets the constraints.")
     best_predicted: BestPredictedOut | None
     certificate: CertificateOut | None
     outlook: OutlookOut | None
@@ -151,7 +151,7 @@ class PointOut(Shape):
     observation: int
     candidate: int
     value: float
-    best: float
+    best: float | None = Field(description="Of candidates that meet the constraints; null while there is none.")
 
 
 class VolumeOut(Shape):
@@ -215,9 +215,8 @@ def _quantities(summary: StudySummary) -> tuple[QuantityOut, ...]:
 
 
 def certificate_out(summary: StudySummary) -> CertificateAnswer:
-    outlook = dict.fromkeys(OutlookOut.model_fields) if summary.outlook is None else vars(summary.outlook)
     return CertificateAnswer(
-        **outlook,
+        **{name: getattr(summary.outlook, name, None) for name in OutlookOut.model_fields},
         certificate=_certificate(summary),
         front=None if summary.front is None else FrontCertificateOut.model_validate(summary.front.front),
         stop=summary.finished is not None,
@@ -266,7 +265,8 @@ def _certificate(summary: StudySummary) -> CertificateOut | None:
 def _headline(summary: StudySummary) -> str:
     if summary.front is not None:
         return front_in_words(summary.front)
-    unit = f" {summary.ledger.configuration.objective.unit}".rstrip()
+    objective = summary.ledger.configuration.objective
+    unit = f" {objective.unit}".rstrip()
     best, certificate, outlook = _best_observed(summary), _certificate(summary), summary.outlook
     if best is None:
         return "Nothing has been measured yet."
@@ -275,23 +275,36 @@ def _headline(summary: StudySummary) -> str:
     if certificate is None:
         return headline
     reference = "" if certificate.key == best.key else f" than {certificate.key}"
-    if outlook is None and certificate.estimate:
-        return f"{headline} What is left to gain is estimated once five candidates are measured."
     if outlook is None:
         bound = f"{difference_in_words(certificate.regret_bound, unit)} better{reference}"
         sure = share_in_words(certificate.confidence)
         return f"{headline} With {sure} confidence nothing on the list is more than {bound}."
-    return f"{headline} {_left_to_gain(outlook, unit, reference)}"
+    left = _left_to_gain(outlook, unit, reference)
+    return " ".join(filter(None, (headline, left, _beyond_belief(outlook, certificate, objective))))
+
+
+def _beyond_belief(outlook: Outlook, certificate: CertificateOut, objective: Objective) -> str:
+    """What to state if a gain that counts as possible would pass 100 %, or bring a positive value below 0."""
+    gain, limits, best = outlook.remaining_gain, objective.limits or Limits(), certificate.mean
+    if gain is None:
+        return ""
+    if objective.direction is Direction.MINIMIZE:
+        passed, limit = limits.low is None and best > 0 > best - gain.upper, "below 0"
+    else:
+        passed = limits.high is None and objective.unit.strip() == "%" and best <= 100 < best + gain.upper
+        limit = "above 100"
+    return f"This counts values {limit} as possible; if they are not, state `limits`." if passed else ""
 
 
 def _left_to_gain(outlook: Outlook, unit: str, reference: str) -> str:
     """What is left to gain, and how many candidates still matter."""
-    if outlook.candidates_still_possible == 1:
+    gain, possible = outlook.remaining_gain, outlook.candidates_still_possible
+    if gain is None or possible is None:
+        return outlook.unknown
+    if possible == 1:
         return "No other candidate is likely to be better."
-    left, most = (
-        difference_in_words(gain, unit) for gain in (outlook.remaining_gain.expected, outlook.remaining_gain.upper)
-    )
-    others = outlook.candidates_still_possible - 1
+    left, most = (difference_in_words(gain, unit) for gain in (gain.expected, gain.upper))
+    others = possible - 1
     return (
         f"The best on the list is expected to be {left} better{reference}, and with 95 % probability at most {most};"
         f" {others:,} other {'candidate' if others == 1 else 'candidates'} can still be better."

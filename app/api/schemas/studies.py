@@ -45,7 +45,7 @@ class StopRule(Request):
     """Any one of these ends the asking, never the reporting."""
 
     regret_bound: Positive | None = Field(
-        default=None, description="No candidate can be better by more than this.", examples=[0.5]
+        default=None, description="With one objective: no candidate can be better by more than this.", examples=[0.5]
     )
     observations: int | None = Field(
         default=None, ge=1, description="This many results have been reported.", examples=[60]

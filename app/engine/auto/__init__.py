@@ -28,7 +28,7 @@ from app.engine.auto.diagnostics import LeaveOneOut, importances, leave_one_out,
 from app.engine.auto.encoding import Encoding, learn_encoding, most_levels
 from app.engine.auto.fitting import FittedModel, borrows, fit, needs_refit
 from app.engine.auto.gains import Gains, corrected_share, expected_up_to, gains_over
-from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform
+from app.engine.auto.objective import ObjectiveDirection, ObjectiveTransform, is_constant
 from app.engine.auto.observed import Observed
 from app.engine.auto.options import AutoOptions, Goal
 from app.engine.auto.outlook import contenders, draw_jointly, still_possible
@@ -36,7 +36,7 @@ from app.engine.auto.predictive import Predictive, StudentT, integrated
 from app.engine.auto.promises import TrackRecord, track_record
 from app.engine.auto.recommendation import recommended
 from app.engine.auto.replication import is_noiseless, is_noisy, limits_for
-from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, first_batch
+from app.engine.auto.space_filling import cell_count, fill_cells_then_choose, first_batch, promising_of
 from app.engine.auto.unexplained import unexplained_variance, value_distribution
 from app.engine.auto.warnings import TableWarning, table_warnings
 
@@ -75,6 +75,7 @@ __all__ = [
     "gains_over",
     "importances",
     "integrated",
+    "is_constant",
     "is_noiseless",
     "is_noisy",
     "learn_encoding",
@@ -84,6 +85,7 @@ __all__ = [
     "needs_refit",
     "next_batch",
     "predictive_at",
+    "promising_of",
     "recommended",
     "settings_for",
     "state_for",

@@ -34,6 +34,9 @@ CONSTANT = 1e-9
 SMALLEST, LARGEST = 1e-290, 1e290
 """The scale stays between these, so that values divided by it are finite."""
 
+ROUNDING = 8 * float(np.finfo(float).eps)
+"""A value of at most this share of the offset is what rounding leaves of 0."""
+
 MOST = 1e9
 """Values in model units are clipped at ±MOST; `beyond` counts those that are."""
 
@@ -110,7 +113,8 @@ class ObjectiveTransform:
         minimising."""
         u = unwarp(self.centre + self.deviation * np.asarray(model, dtype=float), self.power)
         with np.errstate(over="ignore"):
-            return finite(self.offset + self.sign * self.scale * u)
+            user = finite(self.offset + self.sign * self.scale * u)
+        return np.where(np.abs(user) <= ROUNDING * abs(self.offset), 0.0, user)
 
     def std_to_user(self, mean: ArrayLike, std: ArrayLike) -> FloatArray:
         """Half the distance between mean − std and mean + std in the user's units."""
@@ -140,6 +144,11 @@ class ObjectiveTransform:
     def build(cls, description: dict[str, Any]) -> Self:
         """The objective that `describe` wrote."""
         return cls(**description)
+
+
+def is_constant(values: FloatArray) -> bool:
+    """Whether values (n,) differ by no more than rounding errors."""
+    return not (values / _size(values)).std() > CONSTANT
 
 
 def warp(u: FloatArray, p: float) -> FloatArray:
@@ -174,7 +183,7 @@ def learn_power(u: FloatArray) -> float:
 
 def _standardised(values: FloatArray, direction: ObjectiveDirection, bounds: Sequence[float]) -> ObjectiveTransform:
     """Clip, offset and scale alone; computed from values divided by the largest, so that no square overflows."""
-    size = float(min(max(np.abs(values).max(), SMALLEST), LARGEST))
+    size = _size(values)
     sign = 1.0 if direction == "maximize" else -1.0
     good = sign * (values / size)
     lower, median, upper = np.quantile(good, (0.25, 0.5, 0.75))
@@ -188,6 +197,12 @@ def _standardised(values: FloatArray, direction: ObjectiveDirection, bounds: Seq
     scale = size * (deviation if deviation > CONSTANT else 1.0)
     limit = sign * float(clip) * size if clipped else None
     return ObjectiveTransform(direction, sign * float(good.mean()) * size, max(scale, SMALLEST), limit)
+
+
+def _size(values: FloatArray) -> float:
+    """The largest absolute value, at which others are finite and not lost; 1 of zeros alone, which tell no size."""
+    largest = float(np.abs(values).max())
+    return min(max(largest, SMALLEST), LARGEST) if largest > 0 else 1.0
 
 
 def _power(u: FloatArray, p: float) -> FloatArray:

@@ -50,13 +50,17 @@ def first_batch(state: State, size: int, cells: int, seed: int, promise: FloatAr
     promising candidate takes the place of the one in the middle.
     """
     free, taken = _free_and_taken(state)
-    before = int(taken.sum())
-    divided = _divide(state, max(cells, before + size), seed)
-    promising = math.ceil((before + size) / ONE_PROMISING_OF) - math.ceil(before / ONE_PROMISING_OF)
-    picks = divided.middles if promise is None else divided.promising_first(promise, promising)
+    divided = _divide(state, max(cells, int(taken.sum()) + size), seed)
+    picks = divided.middles if promise is None else divided.promising_first(promise, promising_of(state, size))
     free[picks] = False
     rest = rng_at(seed, "first batch", 1).permutation(np.flatnonzero(free))
     return np.concatenate((picks, rest))[:size]
+
+
+def promising_of(state: State, size: int) -> int:
+    """How many of the next first choices (the first of them) are decided by what is known of the candidates."""
+    before = int(_free_and_taken(state)[1].sum())
+    return math.ceil((before + size) / ONE_PROMISING_OF) - math.ceil(before / ONE_PROMISING_OF)
 
 
 def fill_cells_then_choose(choose: Choose, state: State, ask: Ask, cells: int, seed: int) -> Selection:

@@ -30,11 +30,14 @@ def non_dominated(points: FloatArray) -> BoolArray:
         return _non_dominated_pairs(points, order)
     if points.size * n <= COMPARED_AT_ONCE:
         return np.asarray(~_beats(points, points[:, None, :]).any(axis=1))
-    kept: list[int] = []
-    for number in order.tolist():
-        if not _beats(points[kept], points[number]).any():
-            kept.append(number)
-    front[kept] = True
+    rest, number = np.asfortranarray(points[order]), 0
+    while number < len(rest):  # whatever is left at `number` is on the front; what it beats comes later
+        left = ~_beats(rest[number], rest[number + 1 :])
+        if not left.all():
+            order = np.concatenate((order[: number + 1], order[number + 1 :][left]))
+            rest = np.asfortranarray(points[order])
+        number += 1
+    front[order] = True
     return front
 
 
@@ -101,7 +104,7 @@ def is_possible(lower: FloatArray, upper: FloatArray) -> BoolArray:
     In the manner of ε-PAL (Zuluaga et al. 2016): x is out when some x′ has lower(x′) ≥ upper(x) in everything, and more
     in something.
     """
-    sure = lower[non_dominated(lower)]
+    sure, upper = np.asfortranarray(lower[non_dominated(lower)]), np.asfortranarray(upper)
     possible = np.empty(len(upper), dtype=bool)
     step = max(1, COMPARED // max(1, sure.size))
     for start in range(0, len(upper), step):
@@ -111,6 +114,10 @@ def is_possible(lower: FloatArray, upper: FloatArray) -> BoolArray:
 
 
 def _beats(points: FloatArray, others: FloatArray) -> BoolArray:
-    """Which points dominate the others, over the last axis."""
-    dominating: BoolArray = np.all(points >= others, axis=-1) & np.any(points > others, axis=-1)
+    """Which points dominate the others, over the last axis; utility by utility, because that axis is short."""
+    at_least, better = points[..., 0] >= others[..., 0], points[..., 0] > others[..., 0]
+    for k in range(1, points.shape[-1]):
+        at_least &= points[..., k] >= others[..., k]
+        better |= points[..., k] > others[..., k]
+    dominating: BoolArray = at_least & better
     return dominating

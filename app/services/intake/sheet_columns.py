@@ -66,6 +66,9 @@ class SheetShape:
     def misspelt(self, place: str) -> Finding:
         """What to do about a column that is almost one of ours."""
         name = place.removeprefix(ALMOST)
+        if self._is_of_no_quantity(name):
+            message = f"The column `{name}` does not say what was measured. Name it {self._wanted()}."
+            return Finding("header", message, row=1, column=name)
         [meant] = self._similar(name)
         message = (
             f"The column `{name}` would not be read. Did you mean `{meant}`? Rename it; if it is something else, give"
@@ -103,7 +106,14 @@ class SheetShape:
 
     def _place(self, name: str) -> str | None:
         place = self._place_of_ours(self.renamed.get(name, name))
-        return ALMOST + name if place is None and self._similar(name) else place
+        unclear = place is None and (self._is_of_no_quantity(name) or self._similar(name))
+        return ALMOST + name if unclear else place
+
+    def _is_of_no_quantity(self, name: str) -> bool:
+        """Whether a column has values, but does not say of which of several quantities."""
+        with_unit = _WITH_UNIT.fullmatch(name)
+        plain = (with_unit[1] if with_unit else name).casefold()
+        return len(self.quantities) > 1 and plain in ("value", "std")
 
     @cached_property
     def _own(self) -> dict[str, str]:

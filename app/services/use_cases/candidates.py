@@ -19,12 +19,15 @@ from app.domain.studies import Study
 from app.modelling.ledger_state import LedgerState
 from app.modelling.predicting import Predictions
 from app.services.filters import FilteredTable
+from app.services.intake.limits import IntakeLimits
+from app.services.memory import PER_CELL, PER_TEXT_BYTE
 from app.services.resources import Resources
 from app.services.use_cases import studies
-from app.storage import ledger
-from app.storage.candidate_set import CandidateSet
+from app.storage import blobs, ledger
+from app.storage.candidate_set import CandidateSet, known_blocks
 
 ROWS_AT_ONCE = 2_000
+MOST_HARMLESS_BYTES = 4 * 2**20  # of the texts in a page
 MOST_SWITCHED = 100_000
 
 
@@ -159,10 +162,19 @@ def read_page(
     return CandidatePage(len(matching), candidates.read(shown), predicted)
 
 
-def page_cells(connection: Connection, actor: Actor, name: str, query: CandidateQuery) -> int:
-    """How many cells a page may have."""
+def page_bytes(connection: Connection, actor: Actor, resources: Resources, name: str, query: CandidateQuery) -> int:
+    """About how much memory a page takes at the most: its cells, and the texts in them."""
     study = studies.find(connection, actor, name)
-    return min(_rows_of_a_page(study, query.limit), study.candidates) * len(study.columns)
+    rows = min(_rows_of_a_page(study, query.limit), study.candidates)
+    levels = [column.levels for column in study.columns if column.levels]
+    in_features = rows * sum(max(map(len, texts)) for texts in levels)
+    attributes = [column.name for column in study.columns if (column.role, column.kind) == ("attribute", "text")]
+    in_attributes = rows * len(attributes) * IntakeLimits.cell_length
+    if in_attributes > MOST_HARMLESS_BYTES:  # it is worth a look at how long they are
+        blocks = known_blocks(connection, resources.arrays, study)
+        digests = {block.arrays.attributes[name].content for block in blocks for name in attributes}
+        in_attributes = min(in_attributes, blobs.total_size(connection, [digest for digest in digests if digest]))
+    return PER_CELL * rows * len(study.columns) + PER_TEXT_BYTE * (in_features + in_attributes)
 
 
 def table_rows(

@@ -2,6 +2,9 @@
 
 The fork takes over the entries of the other study as they are, sealed under its name, so that every batch in them names
 the prefix it was computed from and can be computed again. Then each ledger names an entry of the other by its hash.
+
+A fork of a fork that begins before the first fork did begins as the study behind both: all it takes over was sealed
+under the name of that one.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +21,7 @@ from app.domain.events import (
     ObservationsReportedAgain,
     StudyForked,
 )
-from app.domain.ledger import LedgerEntry, first_configuration
+from app.domain.ledger import LedgerEntry, first_configuration, name_at
 from app.domain.studies import Configuration, Study
 from app.modelling.engine_settings import check_configuration
 from app.services.use_cases import studies
@@ -46,7 +49,8 @@ def fork(
         raise Invalid([Finding("at", f"The ledger of {name} ends with event {study.seq}.", pointer="/at")])
     entries = list(ledger.read(connection, study.id, until=at or study.seq))
     configuration = _configuration(entries, settings)
-    started = ForkStarted(study.name, entries[-1].hash, configuration)
+    sealed_under = name_at(study.ledger_name, entries[-1].seq, ledger.names_before(connection, study.id))
+    started = ForkStarted(sealed_under, entries[-1].hash, configuration)
     copy = rows.create(connection, new_name, first_configuration(entries), entries[0].recorded_at)
     if copy is None:
         return _existing(connection, actor, new_name, started, _same_beginnings(entries, at)), False

@@ -15,7 +15,7 @@ from app.domain.events import (
     ObservationsReportedAgain,
 )
 from app.domain.observations import Measured, Observation, ObservationKind, Outcome
-from app.domain.quantities import outside_limits, resolve
+from app.domain.quantities import outside_limits, pointer_part, resolve
 from app.domain.studies import Study
 from app.services.resources import Resources
 from app.services.use_cases import studies
@@ -196,7 +196,8 @@ def _checked(study: Study, correction: Correction) -> Outcome:
     if isinstance(values, Finding):
         raise Invalid([values])
     beyond = [
-        Finding("outside-limits", message, column=name) for name, message in outside_limits(study.configuration, values)
+        Finding("outside-limits", message, column=name, pointer=f"/values/{pointer_part(name)}")
+        for name, message in outside_limits(study.configuration, values)
     ]
     if beyond and not correction.outside_limits:
         raise Invalid(beyond, OUTSIDE_LIMITS)

@@ -17,8 +17,8 @@ from sqlalchemy import Connection
 from app.domain.batches import Suggestion, SuggestionId
 from app.domain.candidates import Candidate
 from app.domain.errors import AlreadyObserved, Finding, Invalid
-from app.domain.observations import Outcome, Report, ReportColumns
-from app.domain.quantities import agrees, outside_limits, resolve
+from app.domain.observations import Outcome, Report, keys_of
+from app.domain.quantities import agrees, outside_limits, pointer_part, resolve
 from app.domain.studies import Study
 from app.services.foresight import ResultsAtHead
 from app.services.resources import Resources
@@ -33,13 +33,6 @@ OUTSIDE_LIMITS = (
     "Nothing was stored: some values are outside the limits of their quantities. To store them all the same, send"
     " `outside_limits=accept`."
 )
-
-
-def keys_of(reports: Sequence[Report]) -> set[str]:
-    """The candidates that reports name."""
-    if isinstance(reports, ReportColumns):
-        return set(reports.keys)
-    return {report.candidate for report in reports if report.candidate is not None}
 
 
 class ReportMatcher:
@@ -77,10 +70,10 @@ class ReportMatcher:
         self._repeats = RepeatedReports(connection, study, self._next_number, corrects=corrects)
         self._plausibility = Plausibility.by_quantity(study.configuration, [v for _, v in self._before.latest])
         self._equal_rows: Counter[Sameness] = Counter()
-        self._loaded_batches: set[int] = set()
+        self._loaded: set[SuggestionId] = set()
         self._suggestions: dict[SuggestionId, Suggestion] = {}
         self._filled: dict[SuggestionId, dict[int, Earlier]] = {}  # by replicate
-        self._load(report.suggestion.batch for report in reports if report.suggestion is not None)
+        self._load(report.suggestion for report in reports if report.suggestion is not None)
         self._errors: list[Finding] = []
         self._conflicts: list[Finding] = []
         self._warnings: list[Finding] = []
@@ -104,7 +97,8 @@ class ReportMatcher:
         for offset, outcome in enumerate(report.outcomes):
             values = resolve(self._configuration, outcome)
             if isinstance(values, Finding):
-                self._errors.append(replace(values, row=report.row))
+                pointer = _pointer(report, values.pointer or "", offset)
+                self._errors.append(replace(values, row=report.row, pointer=pointer))
                 return
             yield from self._match_outcome(report, suggestion, candidate, key, values, offset)
 
@@ -153,7 +147,9 @@ class ReportMatcher:
     def _judge(self, report: Report, values: Outcome, suggestion: Suggestion | None) -> None:
         """Collect what is odd about new values."""
         for name, message in outside_limits(self._configuration, values):
-            self._outside_limits.append(Finding("outside-limits", message, report.row, name, report.pointer))
+            place = f"/values/{pointer_part(name)}"
+            pointer = _pointer(report, place) if self._has_several else report.pointer
+            self._outside_limits.append(Finding("outside-limits", message, report.row, name, pointer))
         why = suggestion.why if suggestion and self._configuration.is_plain else None
         for name, measured in values.items():
             implausible = self._plausibility[name].finding(measured.value, why, report)
@@ -276,7 +272,7 @@ class ReportMatcher:
         if pending is not None:
             return pending
         issued = batches.suggestions_for(self._connection, self._study, [candidate])
-        self._load({suggestion.id.batch for suggestion in issued[-1:]})
+        self._load(suggestion.id for suggestion in issued[-1:])
         return issued[-1] if issued else None
 
     def _recognise(self, report: Report, pending: Suggestion | None, candidate: int, values: Outcome) -> Earlier | None:
@@ -311,7 +307,7 @@ class ReportMatcher:
         """The pending suggestions of each candidate, oldest first."""
         by_candidate: dict[int, list[Suggestion]] = defaultdict(list)
         pending = self._before.pending
-        self._load({suggestion.id.batch for suggestion in pending if suggestion.replicates > 1})
+        self._load(suggestion.id for suggestion in pending if suggestion.replicates > 1)
         for suggestion in pending:
             self._filled.setdefault(suggestion.id, {})  # with one replicate, pending means that it has no result
             by_candidate[suggestion.candidate].append(suggestion)
@@ -322,13 +318,23 @@ class ReportMatcher:
         suggestions = self._pending.get(candidate, ())
         return next((s for s in suggestions if len(self._filled[s.id]) < s.replicates), None)
 
-    def _load(self, numbers: Iterable[int]) -> None:
-        """Read the suggestions and the results of batches that were not read yet."""
-        missing = set(numbers) - self._loaded_batches
-        self._loaded_batches |= missing
-        for suggestion in batches.suggestions_of(self._connection, self._study, missing):
+    def _load(self, ids: Iterable[SuggestionId]) -> None:
+        """Read suggestions that were not read yet, and their results."""
+        missing = set(ids) - self._loaded
+        self._loaded |= missing
+        for suggestion in batches.suggestions_with(self._connection, self._study, missing):
             self._suggestions[suggestion.id] = suggestion
             self._filled[suggestion.id] = {}
-        for observation in observations.of_suggestions(self._connection, self._study, missing):
+        for observation in observations.answering(self._connection, self._study, missing):
             if observation.suggestion is not None and observation.replicate is not None:
                 self._filled[observation.suggestion][observation.replicate] = self._results.of(observation)
+
+
+def _pointer(report: Report, place: str, offset: int | None = None) -> str | None:
+    """Where a value stands in a JSON report; `place` is where it stands if the report has no replicates."""
+    if report.row:
+        return None
+    if len(report.outcomes) > 1:
+        number = "" if offset is None else f"/{offset}"
+        place = f"/replicates{number}{place.removeprefix('/values').removeprefix('/value')}"
+    return f"{report.pointer or ''}{place}"

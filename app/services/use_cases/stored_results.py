@@ -85,7 +85,7 @@ class StoredResults:
     @cached_property
     def _by_candidate(self) -> dict[int, list[Observation]]:
         """What the candidates gave before this call, oldest first."""
-        stored = self._stored.by_candidate
+        stored = self._stored.of_candidates(self._candidates)
         return {candidate: stored[candidate] for candidate in self._candidates if stored[candidate]}
 
     @cached_property

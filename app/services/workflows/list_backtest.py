@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from sqlalchemy import Connection
 
-from app.arrays import FloatArray
+from app.arrays import Array, FloatArray, IndexArray
 from app.domain import backtests as domain
 from app.domain.access import Actor
 from app.domain.backtests import Backtest, BacktestState
@@ -85,15 +85,33 @@ def read_known(upload: Upload, objective: str, limits: IntakeLimits) -> tuple[Kn
         raise refuse("no-results", message)
     results: FloatArray = np.array([np.nan if v is None else v for v in table.attributes[objective]], dtype=float)
     measured = np.flatnonzero(~np.isnan(results))
+    first, candidates = _alike(table.numbers[measured], table.codes[measured])
     known = KnownTable(
         columns=table.columns,
-        numbers=table.numbers[measured],
-        codes=table.codes[measured],
-        values=results[measured],
-        ends=np.arange(1, len(measured) + 1),
+        numbers=table.numbers[measured][first],
+        codes=table.codes[measured][first],
+        values=results[measured][np.argsort(candidates, kind="stable")],
+        ends=np.cumsum(np.bincount(candidates, minlength=len(first))),
         fingerprints=table.fingerprints,
     )
-    return known, table.warnings
+    return known, [_as_repeats(warning, len(measured) - len(first)) for warning in table.warnings]
+
+
+def _alike(numbers: Array, codes: Array) -> tuple[IndexArray, IndexArray]:
+    """The first row of each candidate, and the candidate of each row: rows with the same features are repeats of it."""
+    features = np.column_stack((numbers, codes))
+    _, first, alike = np.unique(features, axis=0, return_index=True, return_inverse=True)
+    in_order = np.argsort(first)
+    return first[in_order], np.argsort(in_order)[alike.ravel()]
+
+
+def _as_repeats(warning: Finding, repeats: int) -> Finding:
+    """What rows with the same features mean in a list of results."""
+    if warning.code != "repeated-features":
+        return warning
+    repeat = "1 row repeats" if repeats == 1 else f"{repeats:,} rows repeat"
+    message = f"{repeat} the features of an earlier row, and count as repeated measurements of the same candidate."
+    return replace(warning, message=message)
 
 
 def configuration_of(form: BacktestForm) -> Configuration:

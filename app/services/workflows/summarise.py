@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection
 
-from app.arrays import Array
+from app.arrays import Array, BoolArray, FloatArray, IndexArray
 from app.compute.ledger_states import LedgerPrefix
 from app.domain.access import Actor
 from app.domain.batches import Batch
@@ -14,8 +14,8 @@ from app.domain.candidates import expense_column
 from app.domain.clock import ago, now
 from app.domain.errors import Finding, Invalid
 from app.domain.predictions import BestObserved, BestPredicted, Certificate, Front, Insight, Outlook, VolumePoint
-from app.domain.studies import Direction, Objective, Study
-from app.modelling.front_reading import utilities_of
+from app.domain.studies import Study
+from app.modelling.front_reading import MeasuredFront, utilities_of
 from app.modelling.ledger_state import LedgerState
 from app.modelling.predicting import Predictions
 from app.modelling.spending import Spending, spending_of
@@ -64,7 +64,7 @@ class ProgressPoint:
     observation: int
     candidate: int
     value: float
-    best: float  # so far
+    best: float | None  # so far; None while no result is of a candidate that meets the constraints
 
 
 def summarise(resources: Resources, tx: ReadTransactions, name: str, as_of: int | None) -> StudySummary:
@@ -121,14 +121,15 @@ def read_volumes(resources: Resources, summary: StudySummary) -> tuple[VolumePoi
 def progress(state: LedgerState) -> list[ProgressPoint]:
     """Every value in the order of reporting and the best so far, thinned for a chart; a new best is always shown.
 
-    With several objectives, this is about the first.
+    With several objectives, this is about the first. With constraints, only candidates that meet them can be best.
     """
-    state = state.of_first()
-    numbers = np.flatnonzero(state.counted)
+    first = state.of_first()
+    numbers = np.flatnonzero(first.counted)
     if not len(numbers):
         return []
-    values = state.values[numbers]
-    best = _best_so_far(state.configuration.objective, values)
+    values, candidates = first.values[numbers], first.candidates[numbers]
+    utilities = utilities_of(state.configuration.objective, values)
+    best = _leaders(np.where(_may_be_best(state, candidates), utilities, -np.inf))
     step = max(1, -(-len(values) // MOST_POINTS))
     shown = np.zeros(len(values), dtype=bool)
     shown[::step] = True
@@ -137,23 +138,26 @@ def progress(state: LedgerState) -> list[ProgressPoint]:
     return [
         ProgressPoint(
             observation=int(numbers[i]) + 1,
-            candidate=int(state.candidates[numbers[i]]),
+            candidate=int(candidates[i]),
             value=float(values[i]),
-            best=float(best[i]),
+            best=None if best[i] < 0 else float(values[best[i]]),
         )
         for i in np.flatnonzero(shown)
     ]
 
 
-def _best_so_far(objective: Objective, values: Array) -> Array:
-    if objective.direction is Direction.TARGET:
-        utilities = utilities_of(objective, values)
-        leaders = np.maximum.accumulate(
-            np.where(utilities == np.maximum.accumulate(utilities), np.arange(len(values)), 0)
-        )
-        return np.asarray(values[leaders])
-    accumulate = np.fmax if objective.direction is Direction.MAXIMIZE else np.fmin
-    return np.asarray(accumulate.accumulate(values))
+def _leaders(utilities: FloatArray) -> IndexArray:
+    """(n,) the place of the first highest utility so far; −1 while there is none."""
+    highest = np.maximum.accumulate(utilities)
+    new = utilities > np.concatenate(([-np.inf], highest[:-1]))
+    return np.asarray(np.maximum.accumulate(np.where(new, np.arange(len(utilities)), -1)))
+
+
+def _may_be_best(state: LedgerState, candidates: Array) -> BoolArray:
+    """Which of the candidates meet the constraints, as far as they were measured."""
+    if not state.configuration.constraints:
+        return np.ones(len(candidates), dtype=bool)
+    return MeasuredFront(state).meets_constraints[candidates]
 
 
 def _prefix(study: Study, state: LedgerState) -> LedgerPrefix:
@@ -161,15 +165,16 @@ def _prefix(study: Study, state: LedgerState) -> LedgerPrefix:
 
 
 def _best_observed(state: LedgerState) -> BestObserved | None:
-    """The measured candidate whose values of the first objective are best on average."""
-    state = state.of_first()
-    counted = state.counted
+    """The measured candidate whose values of the first objective are best on average, if it meets the constraints."""
+    first = state.of_first()
+    counted = first.counted.copy()
+    counted[counted] = _may_be_best(state, first.candidates[counted])
     if not counted.any():
         return None
-    measured, positions = np.unique(state.candidates[counted], return_inverse=True)
+    measured, positions = np.unique(first.candidates[counted], return_inverse=True)
     counts = np.bincount(positions)
     with np.errstate(over="ignore"):
-        means = np.bincount(positions, weights=state.values[counted] / counts[positions])
+        means = np.bincount(positions, weights=first.values[counted] / counts[positions])
     best = int(np.argmax(utilities_of(state.configuration.objective, means)))
     return BestObserved(int(measured[best]), float(np.nan_to_num(means[best])), int(counts[best]))
 

@@ -50,9 +50,9 @@ export const batchOf = (suggestion: string | null | undefined): number | null =>
 export const isBetter = ({ direction }: Pick<Summary, "direction">, value: number, other: number): boolean =>
   direction === "minimize" ? value < other : value > other;
 
-// How much better another candidate can be at most: as the fitted model estimates it, else as it is bounded.
+// How much better another candidate can be at most: as the fitted model estimates it, once it can; else as it is bounded.
 export const mostToGain = ({ outlook, certificate }: Pick<Summary, "outlook" | "certificate">): number | null =>
-  outlook?.remaining_gain?.upper ?? certificate?.regret_bound ?? null;
+  (outlook ? outlook.remaining_gain?.upper : certificate?.regret_bound) ?? null;
 
 export const improvement = (value: number, unit: string): string =>
   `≤\u00a0${withUnit(number(value, 3), differenceUnit(unit))}`;

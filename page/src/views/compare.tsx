@@ -214,8 +214,10 @@ async function lineOf({ study, summary, trace }: Compared, wanted: string): Prom
   const quantity = summary.quantities.find((other) => titleOf(other) === wanted);
   const line = { name: study.name, unit: quantity?.unit ?? "" };
   if (wanted === VOLUME) return { ...line, points: trace.hypervolume.map(({ hypervolume }) => hypervolume) };
-  if (!quantity || quantity.name === summary.quantities[0]?.name)
-    return { ...line, points: trace.progress.map(({ best }) => best) };
+  if (!quantity || quantity.name === summary.quantities[0]?.name) {
+    const points = trace.progress.flatMap(({ best }) => best ?? []);
+    return { ...line, points, before: trace.progress.length - points.length };
+  }
   const points: number[] = [];
   for (const value of await readValues(study.name, quantity.name)) points.push(bestOf(points.at(-1), value, quantity));
   return { ...line, points };

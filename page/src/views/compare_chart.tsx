@@ -8,6 +8,7 @@ export interface ComparedLine {
   name: string;
   unit: string;
   points: number[];
+  before?: number; // results before the first point
   days?: number[]; // since the first result, if the chart is about time
 }
 
@@ -38,9 +39,9 @@ interface ChartProps {
 
 export function CompareChart({ lines, title, log }: ChartProps) {
   const timed = lines.some(({ days }) => days);
-  const words = ({ name, unit, points, days }: ComparedLine, index: number) => [
+  const words = ({ name, unit, points, before = 0, days }: ComparedLine, index: number) => [
     name,
-    `${withUnit(number(points[index]), unit)} after ${plural(index + 1, "result")}`,
+    `${withUnit(number(points[index]), unit)} after ${plural(before + index + 1, "result")}`,
     ...(days ? [`${number(days[index], 3)} days after the first`] : []),
   ];
   const option = (theme: Theme) => {
@@ -53,7 +54,7 @@ export function CompareChart({ lines, title, log }: ChartProps) {
       series: lines.map((line, position) => ({
         ...lineStyleOf(theme, line, position),
         showSymbol: line.points.length < MANY,
-        data: line.points.map((best, index) => [line.days?.[index] ?? index + 1, best]),
+        data: line.points.map((best, index) => [line.days?.[index] ?? (line.before ?? 0) + index + 1, best]),
         tooltip: { formatter: ({ dataIndex }: { dataIndex: number }) => tip(words(line, dataIndex)) },
       })),
     };

@@ -306,7 +306,7 @@ function Figures({ study, summary, trace }: { study: string; summary: Summary; t
   const { best_observed: best, unit, counts } = summary;
   if (!counts.observations) return <p class="waiting-card">{beforeTheFirstResult(counts)}</p>;
   if (summary.front && objectivesOf(summary).length > 1) return <FrontFigures front={summary.front} trace={trace} />;
-  if (!best) return <p class="waiting-card">{beforeTheFirstResult(counts)}</p>;
+  if (!best) return <p class="waiting-card">Nothing measured meets the constraints yet.</p>;
   return (
     <div class="pair">
       <div class="figure">

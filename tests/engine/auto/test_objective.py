@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import skew, yeojohnson, yeojohnson_llf
 
 from app.arrays import FloatArray
-from app.engine.auto import ObjectiveTransform
+from app.engine.auto import ObjectiveTransform, is_constant
 from app.engine.auto.objective import POWERS, learn_power, unwarp, warp
 from tests.engine.auto.strategies import values
 
@@ -73,6 +73,26 @@ def test_no_value_is_clipped_onto_the_other_side_of_a_bound(measured: list[int],
     limit, *model = objective.to_model(y).tolist()
     worse = [(value < bound) if direction == "maximize" else (value > bound) for value in measured]
     assert [value < limit for value in model] == worse
+
+
+def test_zeros_alone_have_the_scale_one() -> None:
+    """A yield of 0 % in every experiment so far: what is 0 in any unit tells no size."""
+    assert ObjectiveTransform.learn(np.zeros(5), "maximize").scale == 1
+
+
+@pytest.mark.parametrize("n", range(2, 30))
+def test_what_rounding_leaves_of_zero_is_zero(n: int) -> None:
+    values = np.append(np.zeros(n), [0.1, 0.7])
+    objective = ObjectiveTransform.learn(values, "maximize")
+    assert set(objective.to_user(objective.to_model(values))[:n]) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("measured", "constant"),
+    [([0.0, 0.0], True), ([7.0], True), ([1e6, 1e6 + 1e-6], True), ([1e-280, 2e-280], False), ([0.0, 1.0], False)],
+)
+def test_values_that_differ_by_rounding_errors_are_constant(measured: list[float], constant: bool) -> None:
+    assert is_constant(np.array(measured)) is constant
 
 
 @pytest.mark.parametrize("value", [0.0, 5.0, -1e300, 1e-310, 1e9])

@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -64,6 +64,24 @@ def members_without_end(client: httpx.Client) -> httpx.Response:
 @cache
 def _members() -> bytes:
     return json.dumps({f"m{number}": 0 for number in range(400_000)}).encode()
+
+
+def body_of_a_stranger(client: httpx.Client) -> httpx.Response:
+    """400 MB that are no JSON, without a key, where a study is created."""
+    return client.put("/studies/other", content=_pieces(400), headers=CSV | {"Authorization": ""})
+
+
+def body_of_another_type(client: httpx.Client) -> httpx.Response:
+    return client.put("/studies/other", content=_pieces(400), headers=CSV)
+
+
+def _pieces(megabytes: int) -> Iterator[bytes]:
+    return (b" " * 2**20 for _ in range(megabytes))
+
+
+def json_of_one_text(client: httpx.Client) -> httpx.Response:
+    """A text that takes four bytes for each of its characters once it is read, because of the last one."""
+    return client.put("/studies/other", content=b'{"x":"' + b"x" * 31_000_000 + "😀".encode() + b'"}', headers=JSON)
 
 
 def spreadsheet_of_styles(client: httpx.Client) -> httpx.Response:
@@ -170,6 +188,9 @@ LIMITS: Mapping[Attack, tuple[int, Scope]] = {
     page_of_10000_wide_candidates: (1024, Scope.READ),
     ask_with_10000_levels: (1024, Scope.ASK),
     spreadsheet_of_styles: (1024, Scope.REPORT),
+    body_of_a_stranger: (512, Scope.READ),  # all roles send it, and none of them is asked
+    body_of_another_type: (512, Scope.MANAGE),
+    json_of_one_text: (768, Scope.MANAGE),
 }
 AT_ONCE = 8
 MOST_TOGETHER = 1536  # MiB, when several are sent at the same time

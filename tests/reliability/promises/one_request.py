@@ -29,7 +29,7 @@ SETTINGS = {
 }
 QUIET_SECONDS = 2
 DENIED = 403
-UNREAD = (400, 413)  # a body too large, or beyond the limits of JSON, is refused before its sender is looked at
+UNREAD = (400, 401, 413)  # too large, beyond the limits of JSON, or without a key: refused before roles count
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ function Bound() {
           <Term name="limit">A cautious limit on what is left to gain</Term>
         </h2>
         <span class="quiet small">
-          {estimate === undefined
+          {estimate == null
             ? "batch by batch"
             : `It holds for all candidates at once. Today's estimate is lower: ${improvement(estimate, summary.unit)}.`}
         </span>
@@ -116,11 +116,11 @@ function Volume() {
 
 function Sentence({ summary }: { summary: Summary }) {
   const { best_observed: best, certificate: sure, headline, finished, name } = summary;
-  if (!best) return <p class="best">{headline}</p>;
+  const named = summary.front?.measured ?? (best ? [best] : []);
   return (
     <>
       <p class="best">
-        <WithLinks text={headline} study={name} keys={summary.front?.measured.map(({ key }) => key) ?? [best.key]} />
+        <WithLinks text={headline} study={name} keys={named.map(({ key }) => key)} />
       </p>
       {sure && <Assumptions certificate={sure} />}
       {finished && (
@@ -179,7 +179,7 @@ function Statistics({ summary }: { summary: Summary }) {
           detail={`${unit === "%" ? "percentage points, " : ""}${percent(0.95)} probability; ${number(gain.expected, 3)} expected`}
         />
       )}
-      {sure && !gain && (
+      {sure && !outlook && (
         <div class="stat">
           <span class="quiet small">
             <Term name="improvement">Still to gain</Term>

@@ -181,7 +181,7 @@ function option(theme: Theme, dots: Dot[], failed: { key: string; x: number }[],
         silent: true,
         lineStyle: { color: theme.accent, width: 2.25 },
         endLabel: {
-          show: dots.length > 1 && dots[0]?.best !== null,
+          show: dots.length > 1 && dots.at(-1)?.best !== null,
           formatter: lineName,
           color: theme.accent,
           fontSize: theme.size,
