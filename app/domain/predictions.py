@@ -181,9 +181,9 @@ def share_in_words(share: float) -> str:
 
 
 def difference_in_words(difference: float, unit: str) -> str:
-    """A difference of two values with its unit: that of two percentages is in percentage points."""
+    """An estimated difference of two values with its unit: that of two percentages is in percentage points."""
     shown = unit.strip()
-    return f"{number_in_words(difference, 3)} {'percentage points' if shown == '%' else shown}".rstrip()
+    return f"{number_in_words(float(f'{difference:.3g}'), 3)} {'percentage points' if shown == '%' else shown}".rstrip()
 
 
 def price_in_words(term: str, price: float, configuration: Configuration) -> str:

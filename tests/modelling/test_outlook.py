@@ -191,3 +191,9 @@ def test_a_difference_of_percentages_is_in_percentage_points() -> None:
     assert difference_in_words(3.21, "mV") == "3.21 mV"
     assert difference_in_words(3.21, " mV ") == "3.21 mV"
     assert difference_in_words(3.21, "") == "3.21"
+
+
+def test_an_estimate_has_no_more_digits_than_it_is_worth() -> None:
+    assert difference_in_words(198_874.2, "USD") == "199,000 USD"
+    assert difference_in_words(1_234_567, "%") == "1,230,000 percentage points"
+    assert difference_in_words(0.000123456, "J") == "0.000123 J"

@@ -81,14 +81,14 @@ def test_an_earlier_batch_is_opened_and_corrected(window: Open, scene: Scene, st
     page = window().sign_in(scene.key, f"/studies/{study}/bench/b")
     page.get_by_text("Earlier batches of b (2)").click()
     page.get_by_role("link", name="Batch 1", exact=True).click()
-    expect(page.get_by_text("batch 1 · 1 of 1 done")).to_be_visible()
+    expect(page.get_by_text("batch 1 · 1 of 1 candidate done")).to_be_visible()
     page.get_by_role("button", name="Correct the value of").click()
     page.get_by_label("New value").fill("12.5")
     page.get_by_label("Reason").fill("scale was off")
     page.get_by_role("button", name="Correct", exact=True).click()
     expect(page.locator(".slot.saved")).to_contain_text("12.5")
     page.get_by_role("link", name="Go to the newest batch").click()
-    expect(page.get_by_text("batch 3 · 0 of 1 done")).to_be_visible()
+    expect(page.get_by_text("batch 3 · 0 of 1 candidate done")).to_be_visible()
     assert values(scene, study) == [12.5, 20.0]
 
 

@@ -22,13 +22,14 @@ interface ChartProps {
   height?: "low" | "middle" | "tall" | "map";
   canvas?: boolean;
   rich?: boolean; // needs the less common kinds of charts
+  zoom?: boolean; // its option has axes that can be zoomed
   picture?: string; // the name of the file that the picture is saved under
   onPick?: (params: { seriesIndex: number; dataIndex: number; data: unknown }) => void;
   onReady?: (chart: EChartsType) => void;
 }
 
 export function Chart(props: ChartProps) {
-  const { title, empty, height = "middle", picture, canvas } = props;
+  const { title, empty, height = "middle", zoom, picture, canvas } = props;
   const holder = useRef<HTMLDivElement>(null);
   const { chart, drawn } = useChart(holder, props);
   const { spoken, onKeyDown, leave } = useWalk(chart, drawn, props.stops ?? []);
@@ -48,19 +49,45 @@ export function Chart(props: ChartProps) {
       <div role="status" class="visually-hidden">
         {spoken}
       </div>
-      {picture && !empty && chart.current && (
-        <button
-          type="button"
-          class="plain icon small save-picture"
-          aria-label={`Save the picture: ${title}`}
-          title="Save the picture"
-          onClick={() => savePicture(chart.current, picture, canvas)}
-        >
-          <Icon name="down" size={16} />
-        </button>
+      {!empty && chart.current && (
+        <div class="chart-tools">
+          {zoom && <Tool words="Zoom in" title={title} icon="plus" act={() => zoomTo(chart.current, 0.5)} />}
+          {zoom && <Tool words="Zoom out" title={title} icon="minus" act={() => zoomTo(chart.current, 2)} />}
+          {picture && (
+            <Tool
+              words="Save the picture"
+              title={title}
+              icon="down"
+              act={() => savePicture(chart.current, picture, canvas)}
+            />
+          )}
+        </div>
       )}
     </figure>
   );
+}
+
+interface ToolProps {
+  words: string;
+  title: string;
+  icon: "plus" | "minus" | "down";
+  act: () => void;
+}
+
+const Tool = ({ words, title, icon, act }: ToolProps) => (
+  <button type="button" class="plain icon small" aria-label={`${words}: ${title}`} title={words} onClick={act}>
+    <Icon name={icon} size={16} />
+  </button>
+);
+
+// Show a part of what is shown now, around its middle, or more than that; the wheel with Ctrl and two fingers do the same.
+function zoomTo(chart: EChartsType | null, share: number): void {
+  const axes = (chart?.getOption().dataZoom ?? []) as { start?: number; end?: number }[];
+  for (const [dataZoomIndex, { start = 0, end = 100 }] of axes.entries()) {
+    const width = Math.min(100, (end - start) * share);
+    const from = Math.min(100 - width, Math.max(0, (start + end - width) / 2));
+    chart?.dispatchAction({ type: "dataZoom", dataZoomIndex, start: from, end: from + width });
+  }
 }
 
 // The files of ECharts at once instead of one after the other; static/early.js knows their names.

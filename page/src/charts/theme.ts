@@ -63,7 +63,14 @@ interface AxisOptions {
   split?: boolean;
   interval?: number;
   format?: (value: number) => string;
+  gap?: number; // between the axis and its title
 }
+
+// A long name without its middle: two columns of one list often differ only at the end or after many same letters.
+export const shortened = (name: string, most: number): string =>
+  name.length > most ? `${name.slice(0, Math.ceil(most * 0.7) - 1)}…${name.slice(-Math.floor(most * 0.3))}` : name;
+
+const MOST_OF_A_TITLE = 42; // letters, which fit a phone
 
 // An axis with a title in words and quiet ticks.
 export function axis(theme: Theme, vertical: boolean, options: AxisOptions): object {
@@ -78,16 +85,17 @@ export function axis(theme: Theme, vertical: boolean, options: AxisOptions): obj
     min,
     max,
     interval,
+    gap = vertical ? 14 : 30,
   } = options;
   return {
     type,
     data,
     scale,
-    name,
+    name: name && shortened(name, MOST_OF_A_TITLE),
     min,
     max,
     nameLocation: vertical ? "end" : "middle",
-    nameGap: vertical ? 14 : 30,
+    nameGap: gap,
     nameTextStyle: { color: theme.quiet, fontSize: theme.size, align: vertical ? "left" : "center" },
     minInterval: whole ? 1 : undefined,
     splitNumber: 4,
@@ -105,7 +113,7 @@ export function axis(theme: Theme, vertical: boolean, options: AxisOptions): obj
 }
 
 // What every chart has: type, a tooltip made of our own elements, no animation where motion is unwanted.
-export function frame(theme: Theme): object {
+export function frame(theme: Theme) {
   return {
     animation: false,
     textStyle: { fontFamily: theme.font },

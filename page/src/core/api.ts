@@ -135,5 +135,6 @@ export const codeOf = (error: unknown): string => (error as { code?: string })?.
 
 export function explain(error: unknown): string {
   const found = error instanceof Problem ? error.errors.slice(0, 3).map((finding) => finding.message) : [];
-  return [(error as Error).message || "An unexpected error occurred.", ...found].join(" ");
+  const words = (error as Error).message.replace(/ See `errors`\.$/, ""); // which follow here
+  return [words || "An unexpected error occurred.", ...found].join(" ");
 }

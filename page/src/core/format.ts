@@ -25,25 +25,38 @@ function format(least: number, most: number): Intl.NumberFormat {
 export function number(value: number | null | undefined, digits = 4): string {
   if (value === null || value === undefined || Number.isNaN(value)) return DASH;
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e13 || size < 1e-5)) return scientific(value, digits);
+  if (size !== 0 && (size >= 1e13 || size < TINY)) return scientific(value, digits);
   const decimals = size === 0 ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
   return sign(format(0, Math.min(decimals, 10)).format(value));
 }
 
+const TINY = 1e-5; // smaller numbers are written with a power of ten
 const SUPER = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const raised = (power: number | string): string =>
+  [...String(power)].map((digit) => (digit === "-" ? "⁻" : SUPER[Number(digit)])).join("");
 function scientific(value: number, digits: number): string {
   const [mantissa = "", power = "0"] = value.toExponential(Math.max(0, digits - 2)).split("e");
-  const raised = [...power.replace("+", "")].map((sign_) => (sign_ === "-" ? "⁻" : SUPER[Number(sign_)])).join("");
-  return `${sign(format(0, 10).format(Number(mantissa)))} × 10${raised}`;
+  return `${sign(format(0, 10).format(Number(mantissa)))} × 10${raised(power.replace("+", ""))}`;
 }
 
-// A value beside how sure it is: as many decimals as the uncertainty is worth.
+// An estimate has a few significant digits, also where they end before the point: 198,874 becomes 199,000.
+export const estimated = (value: number, digits = 3): string => number(Number(value.toPrecision(digits)), digits);
+
+// A value beside how sure it is: as many digits as the uncertainty is worth.
 export function measured(value: number, spread: number | null | undefined, unit = ""): string {
   if (!(spread && spread > 0)) return withUnit(number(value), unit);
   const pair = (middle: string, around: string) => withUnit(`${middle}${FIXED}±${FIXED}${around}`, unit);
-  if (Math.abs(value) >= 1e13 || spread < 1e-9) return pair(number(value), number(spread, 2));
-  const decimals = Math.min(10, Math.max(0, 1 - Math.floor(Math.log10(spread))));
-  const shown = format(decimals, decimals);
+  if (Math.abs(value) >= 1e13 || spread < 1e-16) return pair(number(value), number(spread, 2));
+  if (Math.max(Math.abs(value), spread) < TINY) {
+    const power = Math.floor(Math.log10(Math.max(Math.abs(value), spread)));
+    return withUnit(`(${measured(value / 10 ** power, spread / 10 ** power)}) × 10${raised(power)}`, unit);
+  }
+  const worth = Math.min(10, 1 - Math.floor(Math.log10(spread)));
+  if (worth < 0) {
+    const step = 10 ** -worth;
+    return pair(number(Math.round(value / step) * step), number(Math.round(spread / step) * step));
+  }
+  const shown = format(worth, worth);
   return pair(sign(shown.format(value)), shown.format(spread));
 }
 
@@ -64,7 +77,7 @@ export const withUnit = (text: string, unit?: string): string =>
 // Between two percentages lie percentage points.
 export const differenceUnit = (unit: string): string => (unit === "%" ? "percentage points" : unit);
 export const difference = (value: number, unit: string, digits = 3): string =>
-  withUnit(number(value, digits), differenceUnit(unit));
+  withUnit(estimated(value, digits), differenceUnit(unit));
 export const percent = (share: number): string => {
   const size = share * 100;
   if (size > 0 && size < 1) return `< 1${FIXED}%`;

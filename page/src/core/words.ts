@@ -1,7 +1,7 @@
 // The server's codes as words: why a batch has its size, why a study is finished, who did something.
 
 import { get, v1 } from "./api.ts";
-import { differenceUnit, localised, measured, number, withUnit } from "./format.ts";
+import { differenceUnit, estimated, localised, measured, withUnit } from "./format.ts";
 import { may, me } from "./session.ts";
 import type { Key, Summary, Why } from "./types.ts";
 
@@ -55,7 +55,7 @@ export const mostToGain = ({ outlook, certificate }: Pick<Summary, "outlook" | "
   (outlook ? outlook.remaining_gain?.upper : certificate?.regret_bound) ?? null;
 
 export const improvement = (value: number, unit: string): string =>
-  `≤\u00a0${withUnit(number(value, 3), differenceUnit(unit))}`;
+  `≤\u00a0${withUnit(estimated(value), differenceUnit(unit))}`;
 
 export function affectedWords(batches: number[]): string {
   if (!batches.length) return "";

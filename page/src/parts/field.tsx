@@ -42,6 +42,10 @@ function Control({
 }: Omit<FieldProps, "label" | "hint" | "wide" | "heading">) {
   const start = value ?? "";
   const listen = onInput && ((event: Event) => onInput((event.target as HTMLInputElement).value));
+  const typed = (event: Event) => {
+    (event.target as HTMLInputElement).setCustomValidity("");
+    listen?.(event);
+  };
   if (options)
     return (
       <select name={more.name} onChange={listen}>
@@ -63,9 +67,17 @@ function Control({
       inputMode={inputmode}
       defaultValue={String(start)}
       autocomplete="off"
-      onInput={listen}
+      onInvalid={explainName}
+      onInput={typed}
     />
   );
+}
+
+// Every pattern here is that of a name; the browser itself would only say that it does not match.
+function explainName({ target }: Event): void {
+  const input = target as HTMLInputElement;
+  if (input.validity.patternMismatch)
+    input.setCustomValidity("Use letters, digits, dots, dashes and underscores, and no spaces.");
 }
 
 interface ChoicesProps<T extends string> {

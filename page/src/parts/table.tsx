@@ -32,6 +32,7 @@ interface TableProps<Row> {
   sort: string;
   onSort: (sort: string) => void;
   onRange?: (from: number, to: number) => void;
+  empty?: string | false; // said instead of rows
 }
 
 export function Table<Row>(props: TableProps<Row>) {
@@ -94,6 +95,7 @@ export function Table<Row>(props: TableProps<Row>) {
             ))}
           </div>
         )}
+        {props.empty && <p class="quiet none">{props.empty}</p>}
         <div class="rows" role="rowgroup" style={{ height: `${total * ROW}px` }}>
           {positions.map((position) => {
             const row = rowAt(position);
@@ -132,8 +134,14 @@ function Line<Row>({ row, columns, position, index, classOf }: LineProps<Row>) {
   );
 }
 
+const Title = ({ words }: { words: string }) => (
+  <span class="clip" title={words}>
+    {words}
+  </span>
+);
+
 const SORTED = { "": "none", up: "ascending", down: "descending" } as const;
-const ARROWS = { "": "", up: " ↑", down: " ↓" };
+const ARROWS = { "": "", up: "\u00a0↑", down: "\u00a0↓" };
 
 interface HeadProps<Row> {
   column: TableColumn<Row>;
@@ -146,19 +154,19 @@ function Head<Row>({ column, sort, onSort }: HeadProps<Row>) {
   if (!by)
     return (
       <span role="columnheader" class={column.class ?? ""}>
-        {hidden ? <span class="visually-hidden">{title}</span> : title}
+        {hidden ? <span class="visually-hidden">{title}</span> : <Title words={title} />}
         {term && <Term name={term} />}
       </span>
     );
   const orders = falling ? [`-${by}`, by, ""] : [by, `-${by}`, ""];
   const isSorted = sort === by || sort === `-${by}`;
   const direction = isSorted ? ((sort === by ? "up" : "down") as "up" | "down") : "";
-  const next = isSorted ? (orders[orders.indexOf(sort) + 1] ?? "") : (orders[0] ?? "");
+  const next = orders[isSorted ? orders.indexOf(sort) + 1 : 0] ?? "";
   return (
     <span role="columnheader" class={column.class ?? ""} aria-sort={SORTED[direction]}>
       <button type="button" class="plain" onClick={() => onSort(next)}>
-        {title}
-        {ARROWS[direction]}
+        <Title words={title} />
+        <span>{ARROWS[direction]}</span>
       </button>
       {term && <Term name={term} />}
     </span>

@@ -14,6 +14,7 @@ import { improvement, mostToGain } from "../core/words.ts";
 import { showStatus } from "../parts/bar.tsx";
 import { StateChip } from "../parts/chips.tsx";
 import { Choices, Select } from "../parts/field.tsx";
+import { Fitted } from "../parts/fitted.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Failed, Loading } from "../parts/states.tsx";
 import { useWall, WallButton } from "../parts/wall.tsx";
@@ -311,7 +312,7 @@ function Figures({ study, summary, trace }: { study: string; summary: Summary; t
     <div class="pair">
       <div class="figure">
         <span class="quiet small">{`Best ${summary.objective}`}</span>
-        <strong class="number">{withUnit(number(best.mean), unit)}</strong>
+        <Fitted>{withUnit(number(best.mean), unit)}</Fitted>
         <a class="small quiet number clip above" href={candidatePath(study, best.key)}>
           {best.key}
         </a>
@@ -333,7 +334,7 @@ function Gain({ summary, trace }: { summary: Summary; trace: Trace }) {
   return (
     <div class="figure">
       <span class="quiet small">Still to gain</span>
-      <strong class="number">{most === null ? "–" : improvement(most, unit === "%" ? "" : unit)}</strong>
+      <Fitted>{most === null ? "–" : improvement(most, unit === "%" ? "" : unit)}</Fitted>
       <span class="small quiet number clip">{most !== null && gainDetail(summary)}</span>
       {chance === null ? (
         <Spark values={limitsOf(trace, certificate)} title="How much better another could be" tone="quiet" />
@@ -354,7 +355,7 @@ function Possible({ front, label }: { front: Front; label: string }) {
   return (
     <div class="figure">
       <span class="quiet small">{label}</span>
-      <strong class="number">{front.possible === null ? "–" : count(front.possible)}</strong>
+      <Fitted>{front.possible === null ? "–" : count(front.possible)}</Fitted>
       <span class="small quiet">candidates</span>
     </div>
   );
@@ -368,7 +369,7 @@ function FrontFigures({ front, trace }: { front: Front; trace: Trace }) {
     <div class="pair">
       <div class="figure">
         <span class="quiet small">On the measured front</span>
-        <strong class="number">{count(front.measured.length)}</strong>
+        <Fitted>{count(front.measured.length)}</Fitted>
         <span class="small quiet number clip">{front.measured.map(({ key }) => key).join(", ")}</span>
         <Spark values={trace.hypervolume.map((point) => point.hypervolume)} title="Volume under the front" step />
       </div>

@@ -144,7 +144,8 @@ function headWords(name: string, batch: Batch, facts: BenchFacts): string {
   const partly = batch.suggestions.filter((suggestion) => isPartly(suggestion, facts)).length;
   const done = batch.suggestions.filter((suggestion) => suggestion.state !== "pending").length - partly;
   const rest = partly ? `, ${partly} partly` : "";
-  return `${name} · batch ${batch.number} · ${done} of ${batch.suggestions.length} done${rest}`;
+  const all = plural(batch.suggestions.length, "candidate");
+  return `${name} · batch ${batch.number} · ${done} of ${all} done${rest}`;
 }
 
 const rowsOf = (list: { current: HTMLOListElement | null }) => [...(list.current?.children ?? [])] as HTMLElement[];

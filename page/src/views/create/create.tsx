@@ -208,6 +208,7 @@ const nameFrom = (file: string) =>
     .replace(/\.[^.]*$/, "")
     .normalize("NFKD")
     .replace(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/-+$/, "")
     .replace(/^[^A-Za-z0-9]+/, "")
     .slice(0, 100);
 

@@ -3,7 +3,7 @@
 import { Chart, type Stop } from "../../charts/chart.tsx";
 import { axis, frame, type Theme, tip } from "../../charts/theme.ts";
 import { difference, differenceUnit, fullTime, number, plural, withUnit } from "../../core/format.ts";
-import { endedWords } from "../../core/words.ts";
+import { endedWords, improvement } from "../../core/words.ts";
 import { useFacts } from "./facts.ts";
 
 type Words = (index: number) => string[];
@@ -148,4 +148,4 @@ export function ModelChart() {
 }
 
 export const boundWords = (bound: number | null, unit: string): string =>
-  bound === null ? "–" : `≤\u00a0${withUnit(number(bound, 3), differenceUnit(unit))}`;
+  bound === null ? "–" : improvement(bound, unit);

@@ -7,13 +7,13 @@ import { explain, send, studyApi } from "../../core/api.ts";
 import { cell, count, fullTime, localised, number, outcome, plural, shortTime } from "../../core/format.ts";
 import { useGet } from "../../core/hooks.ts";
 import type { Batch, BatchBrief, Replayed, Suggestion, Verified } from "../../core/types.ts";
-import { endedWords, expectedWords, purposeWords, stateWords } from "../../core/words.ts";
+import { endedWords, expectedWords, isBetter, purposeWords, stateWords } from "../../core/words.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Empty } from "../../parts/states.tsx";
+import { Empty, Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
 import { boundWords } from "./batch_charts.tsx";
-import { type Facts, type Result, useFacts, useResults } from "./facts.ts";
+import { type Facts, NO_TRACE_YET, type Result, useFacts, useResults } from "./facts.ts";
 
 interface Verdict {
   tone: string;
@@ -38,6 +38,7 @@ export default function Batches() {
   const [verdicts, setVerdicts] = useState<Record<number, Verdict>>({});
   const results = useResults().data ?? [];
   const { batches } = facts.trace;
+  if (facts.trace === NO_TRACE_YET) return <Loading part />;
   if (!batches.length) return <Empty icon="flask" title="No batch yet" text="Ask for a batch to start." />;
   const opened = search.getAll("open").map(Number);
   const turn = (number_: number) =>
@@ -68,8 +69,9 @@ export default function Batches() {
               <th scope="col">Batch</th>
               <th scope="col">Worker</th>
               <th scope="col" class="right">
-                Size
+                Results
               </th>
+              {hasBest(facts.summary) && <th scope="col">Best of the batch</th>}
               <th scope="col">
                 <Term name="size">Why this size</Term>
               </th>
@@ -88,6 +90,7 @@ export default function Batches() {
                 <BatchRow
                   batch={batch}
                   facts={facts}
+                  results={results}
                   open={opened.includes(batch.number)}
                   onTurn={() => turn(batch.number)}
                   verdict={verdicts[batch.number]}
@@ -144,13 +147,44 @@ export function Verify({ name }: { name: string }) {
 interface RowProps {
   batch: BatchBrief;
   facts: Facts;
+  results: Result[];
   open: boolean;
   onTurn: () => void;
   verdict: Verdict | undefined;
   onReplay: () => void;
 }
 
-function BatchRow({ batch, facts, open, onTurn, verdict, onReplay }: RowProps) {
+// Of several quantities, or near a target, no single value is the best.
+const hasBest = ({ quantities, direction }: Facts["summary"]) => quantities.length === 1 && direction !== "target";
+
+// The best result of a batch, and whether nothing before it was as good.
+function bestOf(number_: number, results: Result[], { direction }: Facts["summary"]) {
+  const better = (a: Result, b: Result) => isBetter({ direction }, a.value ?? 0, b.value ?? 0);
+  const known = results.filter(({ value }) => value !== null);
+  const [first, ...others] = known.filter(({ batch }) => batch === number_);
+  if (!first) return null;
+  const best = others.reduce((last, result) => (better(result, last) ? result : last), first);
+  const start = Math.min(first.observation, ...others.map(({ observation }) => observation));
+  const before = known.filter(({ observation, batch }) => observation < start && batch !== number_);
+  return { best, isNew: before.length > 0 && before.every((result) => better(best, result)) };
+}
+
+function BestOf({ batch, results, facts: { name, summary } }: { batch: number; results: Result[]; facts: Facts }) {
+  const found = bestOf(batch, results, summary);
+  if (!found) return <span class="quiet">–</span>;
+  return (
+    <>
+      <b class="number nowrap">{outcome(found.best, summary.quantities)}</b>{" "}
+      <span class="small breakable">
+        <KeyLink study={name} id={found.best.key} />
+      </span>
+      {found.isNew && <span class="chip accent gap">new best</span>}
+    </>
+  );
+}
+
+function BatchRow({ batch, facts, results, open, onTurn, verdict, onReplay }: RowProps) {
+  const came = results.filter((result) => result.batch === batch.number).length;
   const rescues = Object.entries(batch.degraded).map(([name, times]) => `${name} ${times}×`);
   return (
     <tr>
@@ -170,17 +204,26 @@ function BatchRow({ batch, facts, open, onTurn, verdict, onReplay }: RowProps) {
         <a href={benchPath(facts.name, batch.worker, batch.number)}>{batch.worker}</a>
         {batch.state === "open" && <span class="chip accent gap">open</span>}
       </td>
-      <td class="right number">{batch.size}</td>
-      <td>
-        {batch.size_words ? localised(batch.size_words) : endedWords(batch.ended)}
+      <td class="right number nowrap" data-label="Results">{`${count(came)} of ${count(batch.size)}`}</td>
+      {hasBest(facts.summary) && (
+        <td data-label="Best of the batch">
+          <BestOf batch={batch.number} results={results} facts={facts} />
+        </td>
+      )}
+      <td class="why-size" data-label="Why this size">
+        <span class={open ? "" : "clamp"}>
+          {batch.size_words ? localised(batch.size_words) : endedWords(batch.ended)}
+        </span>
         {rescues.length > 0 && (
           <span class="chip warn gap" title={`Numerical problems were worked around: ${rescues.join(", ")}`}>
             degraded
           </span>
         )}
       </td>
-      <td class="right number nowrap">{boundWords(batch.regret_bound, facts.summary.unit)}</td>
-      <td class="nowrap" title={fullTime(batch.created_at)}>
+      <td class="right number" data-label="Cautious limit then">
+        {boundWords(batch.regret_bound, facts.summary.unit)}
+      </td>
+      <td class="nowrap" data-label="Issued" title={fullTime(batch.created_at)}>
         {shortTime(batch.created_at)}
       </td>
       <td class="right">
@@ -205,7 +248,7 @@ function Inside({ batch, facts, results }: { batch: BatchBrief; facts: Facts; re
   const { data, error } = useGet<Batch>(studyApi(facts.name, `/batches/${batch.number}`), facts.summary.seq);
   return (
     <tr class="inner">
-      <td colSpan={7}>
+      <td colSpan={hasBest(facts.summary) ? 8 : 7}>
         {!data && <p class="quiet small">{error ? explain(error) : "Loading …"}</p>}
         <div class="why-list">
           {data?.suggestions.map((suggestion) => (

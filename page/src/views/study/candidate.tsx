@@ -179,7 +179,8 @@ function Conditions({ candidate, facts }: { candidate: Candidate; facts: Facts }
 }
 
 function Expectation({ belief, facts }: { belief: Prediction | null; facts: Facts }) {
-  if (!belief) return <p class="quiet">Nothing can be expected yet: no results.</p>;
+  if (!belief || !facts.summary.counts.observations)
+    return <p class="quiet">Nothing can be expected yet: no results.</p>;
   const { best_observed: best, quantities, unit, objective } = facts.summary;
   if (isSeveral(facts.summary)) return <SeveralExpected belief={belief} quantities={quantities} facts={facts} />;
   return (

@@ -2,9 +2,9 @@
 
 import { candidateApi, change } from "../../core/api.ts";
 import { cell, measured, number, percent } from "../../core/format.ts";
-import { beliefOf, isSeveral } from "../../core/quantities.ts";
+import { beliefOf, isSeveral, quantityTitle } from "../../core/quantities.ts";
 import { may } from "../../core/session.ts";
-import type { Candidate, Prediction, Quantity, Summary } from "../../core/types.ts";
+import type { Candidate, Prediction, Quantity } from "../../core/types.ts";
 import { KeyLink } from "../../parts/chips.tsx";
 import { ask, toast } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -21,6 +21,8 @@ interface Context {
   onChange: () => unknown;
 }
 
+const isNarrow = () => matchMedia("(max-width: 560px)").matches; // as in css/views.css
+
 // The server calls what it expects of the first quantity `mean`, of any of several `price mean`.
 function beliefColumn(
   quantity: Quantity,
@@ -28,16 +30,20 @@ function beliefColumn(
   { summary }: Facts,
   { domains }: Context,
 ): TableColumn<Believed> {
-  const several = isSeveral(summary);
+  const wide = isSeveral(summary) ? "minmax(230px, 2fr)" : "minmax(260px, 2.4fr)";
   return {
     id: `belief ${quantity.name}`,
-    title: `Expected ${quantity.name}`,
+    title: `Expected ${quantityTitle(quantity)}`,
     term: position ? undefined : "expected",
     sort: position ? `${quantity.name} mean` : "mean",
     falling: quantity.direction !== "minimize",
-    width: several ? "minmax(220px, 2fr)" : "minmax(250px, 2.4fr)",
+    width: isNarrow() ? "minmax(160px, 1fr)" : wide,
+    class: isNarrow() ? "right" : "",
     cell: ({ belief }) => (
-      <Belief belief={beliefOf(belief, quantity.name)} domain={domains[quantity.name] ?? [0, 1]} unit={quantity.unit} />
+      <Belief
+        belief={summary.counts.observations ? beliefOf(belief, quantity.name) : null}
+        domain={domains[quantity.name] ?? [0, 1]}
+      />
     ),
   };
 }
@@ -96,10 +102,9 @@ export function columnsOf(facts: Facts, context: Context): TableColumn<Believed>
 interface BeliefProps {
   belief: Prediction | null;
   domain: [number, number];
-  unit: Summary["unit"];
 }
 
-export function Belief({ belief, domain: [low, high], unit }: BeliefProps) {
+export function Belief({ belief, domain: [low, high] }: BeliefProps) {
   if (!belief) return <span class="quiet">–</span>;
   const at = (value: number) => Math.min(100, Math.max(0, ((value - low) / (high - low || 1)) * 100));
   const words = `${number(belief.mean)}, between ${number(belief.lower)} and ${number(belief.upper)}`;
@@ -110,7 +115,7 @@ export function Belief({ belief, domain: [low, high], unit }: BeliefProps) {
         <line class="span" x1={at(belief.lower)} x2={at(belief.upper)} y1={7} y2={7} />
         <line class="mean" x1={at(belief.mean)} x2={at(belief.mean)} y1={1} y2={13} />
       </svg>
-      <span class="number">{measured(belief.mean, belief.std, unit)}</span>
+      <span class="number">{measured(belief.mean, belief.std)}</span>
     </div>
   );
 }

@@ -106,6 +106,7 @@ export default function Candidates() {
       )}
       <Table
         label="Candidates"
+        empty={listed.isEmpty && "No candidate is like that. Change what to find, or remove a filter."}
         columns={columns}
         total={listed.total}
         rowAt={listed.rowAt}
@@ -169,7 +170,9 @@ function useCandidates({ name, summary }: Facts, wanted: Record<string, string |
     [load],
   );
   const rowAt = (position: number) => chunks.current.get(Math.floor(position / PAGE))?.[position % PAGE];
-  return { total, error, rowAt, onRange, first: chunks.current.get(0) ?? NONE };
+  const first = chunks.current.get(0) ?? NONE;
+  const isEmpty = total === 0 && !error && first !== NONE;
+  return { total, error, rowAt, onRange, first, isEmpty };
 }
 
 function usePinned({ name, summary }: Facts, pins: string[]): Believed[] {

@@ -77,6 +77,7 @@ export function FrontCard({ front }: { front: Front }) {
       <Chart
         title="The front of the objectives"
         height="tall"
+        zoom
         facts={[shown, across, up]}
         stops={stops}
         empty={shown.length ? undefined : "The first result will appear here."}

@@ -3,7 +3,7 @@
 import type { EChartsType } from "echarts/core";
 import { useMemo } from "preact/hooks";
 import { Chart } from "../../charts/chart.tsx";
-import { axis, frame, type Theme, tip } from "../../charts/theme.ts";
+import { axis, frame, shortened, type Theme, tip } from "../../charts/theme.ts";
 import { cell, number, percent, plural, withUnit } from "../../core/format.ts";
 import type { Column } from "../../core/types.ts";
 import type { Believed } from "./believed.ts";
@@ -16,6 +16,8 @@ interface ImportanceProps {
 }
 
 const MOST_BARS = 15;
+const FEW_BARS = 8; // more of them need a taller chart
+const MOST_LETTERS = 22;
 
 export function ImportanceChart({ shares, onPick }: ImportanceProps) {
   const shown = shares.slice(0, MOST_BARS).reverse(); // the first category is at the foot
@@ -26,6 +28,7 @@ export function ImportanceChart({ shares, onPick }: ImportanceProps) {
   return (
     <Chart
       title="Which columns matter"
+      height={shown.length > FEW_BARS ? "tall" : "middle"}
       facts={[shares]}
       empty={shown.length ? undefined : "Nothing to compare yet."}
       stops={shown.map((_, index) => ({ series: 0, index, words: words(index).join(" ") }))}
@@ -41,7 +44,12 @@ export function ImportanceChart({ shares, onPick }: ImportanceProps) {
         }),
         yAxis: {
           ...axis(theme, true, { type: "category", data: shown.map(({ column }) => column.name), split: false }),
-          axisLabel: { color: theme.ink, fontSize: theme.size, width: 130, overflow: "truncate" },
+          axisLabel: {
+            color: theme.ink,
+            fontSize: theme.size,
+            interval: 0,
+            formatter: (name: string) => shortened(name, MOST_LETTERS),
+          },
         },
         series: [
           {

@@ -207,7 +207,7 @@ function SliceBody({ chosen, second, effect, predicted, results }: BodyProps) {
           key={chosen.name}
         />
         <p class="quiet small">
-          {summary.certificate && <KeyLink study={name} id={summary.certificate.key} />}
+          {summary.certificate ? <KeyLink study={name} id={summary.certificate.key} /> : "The recommended candidate"}
           {` with other values of ${chosen.name}, all else the same. Band: where 95 of 100 true values lie. Dots: what was measured, all else different.`}
         </p>
       </>

@@ -171,6 +171,7 @@ function Shown({ facts, features, mapped, shown, marked }: ShownProps) {
       <Chart
         title="Map of the candidates"
         height="map"
+        zoom
         canvas
         picture={`${name}-map`}
         facts={[groups]}

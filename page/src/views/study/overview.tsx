@@ -2,12 +2,13 @@
 
 import type { ComponentChildren } from "preact";
 import { benchPath } from "../../core/address.ts";
-import { ago, count, localised, measured, number, percent, plural, withUnit } from "../../core/format.ts";
+import { ago, count, estimated, localised, measured, number, percent, plural, withUnit } from "../../core/format.ts";
 import { objectivesOf } from "../../core/quantities.ts";
 import { may } from "../../core/session.ts";
 import type { Certificate, Front, Quantity, Summary } from "../../core/types.ts";
 import { finishedWords, improvement } from "../../core/words.ts";
 import { KeyLink } from "../../parts/chips.tsx";
+import { Fitted } from "../../parts/fitted.tsx";
 import { Empty, Loading } from "../../parts/states.tsx";
 import { Term } from "../../parts/term.tsx";
 import { UploadCandidates } from "../upload.tsx";
@@ -176,7 +177,7 @@ function Statistics({ summary }: { summary: Summary }) {
         <Stat
           label={<Term name="improvement">Still to gain</Term>}
           value={improvement(gain.upper, unit === "%" ? "" : unit)}
-          detail={`${unit === "%" ? "percentage points, " : ""}${percent(0.95)} probability; ${number(gain.expected, 3)} expected`}
+          detail={`${unit === "%" ? "percentage points, " : ""}${percent(0.95)} probability; ${estimated(gain.expected)} expected`}
         />
       )}
       {sure && !outlook && (
@@ -184,7 +185,7 @@ function Statistics({ summary }: { summary: Summary }) {
           <span class="quiet small">
             <Term name="improvement">Still to gain</Term>
           </span>
-          <strong class="number">{improvement(sure.regret_bound, unit === "%" ? "" : unit)}</strong>
+          <Fitted>{improvement(sure.regret_bound, unit === "%" ? "" : unit)}</Fitted>
           <span class="quiet small">
             {`${unit === "%" ? "percentage points, " : ""}${percent(sure.confidence)} confidence${sure.estimate ? ", estimate" : ""}`}
           </span>
@@ -195,7 +196,7 @@ function Statistics({ summary }: { summary: Summary }) {
           <span class="quiet small">
             <Term name="expected">Predicted best</Term>
           </span>
-          <strong class="number">{measured(predicted.mean, predicted.std, unit)}</strong>
+          <Fitted>{measured(predicted.mean, predicted.std, unit)}</Fitted>
           <span class="small clip">
             <KeyLink study={name} id={predicted.key} />
           </span>
@@ -257,7 +258,7 @@ function FrontStatistics({ front, summary }: { front: Front; summary: Summary })
           <span class="quiet small">
             <Term name="hypervolume">Volume under the front</Term>
           </span>
-          <strong class="number">{coveredWords(front)}</strong>
+          <Fitted>{coveredWords(front)}</Fitted>
           <span class="quiet small">{front.gap === null ? "covered so far" : "of what it could be at most"}</span>
         </div>
       )}
@@ -295,7 +296,7 @@ function Stat({ label, value, detail }: { label: ComponentChildren; value: strin
   return (
     <div class="stat">
       <span class="quiet small">{label}</span>
-      <strong class="number">{value}</strong>
+      <Fitted>{value}</Fitted>
       <span class="quiet small">{detail}</span>
     </div>
   );

@@ -105,6 +105,7 @@ export function ProgressChart() {
       <Chart
         title="Results and the best so far"
         height="tall"
+        zoom
         empty={trace.progress.length ? undefined : "The first result will appear here."}
         facts={[dots.length, trace, results, marks.length, across, shownScale, quantity?.name]}
         stops={stops}
@@ -158,8 +159,10 @@ function option(theme: Theme, dots: Dot[], failed: { key: string; x: number }[],
   const lowest = Math.min(...dots.map((dot) => dot.value));
   const improved = (index: number) =>
     dots[index]?.best !== null && (index === 0 || dots[index]?.best !== dots[index - 1]?.best);
+  const { grid, ...shared } = frame(theme);
   return {
-    ...frame(theme),
+    ...shared,
+    grid: { ...grid, top: 50 }, // the name of the line stands between that of the axis and the line
     xAxis: axis(theme, false, {
       name: across === "time" ? "time of the measurement" : "result",
       type: across === "time" ? "time" : "value",
@@ -170,6 +173,7 @@ function option(theme: Theme, dots: Dot[], failed: { key: string; x: number }[],
     yAxis: axis(theme, true, {
       name: quantityTitle(quantity ?? { name: "value", unit: "" }),
       type: scale,
+      gap: 28,
     }),
     dataZoom: [{ type: "inside", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false }],
     series: [

@@ -44,7 +44,7 @@ function quantityColumns({ study, summary }: Facts): TableColumn<Result>[] {
     title: quantityTitle(quantity),
     sort: sortOf(quantity, position),
     falling: quantity.direction !== "minimize",
-    width: several ? "minmax(190px, 1.2fr)" : "minmax(110px, 1fr)",
+    width: several ? "minmax(230px, 1.2fr)" : "minmax(110px, 1fr)",
     class: "right number",
     cell: (result) => (
       <>
@@ -100,7 +100,7 @@ const expectedColumn: TableColumn<Result> = {
   title: "Expected then",
   term: "atTheTime",
   sort: "expected",
-  width: "minmax(140px, 1fr)",
+  width: "minmax(136px, 1fr)",
   class: "right number",
   cell: ({ suggested }) =>
     suggested && suggested.why.mean !== null ? measured(suggested.why.mean, suggested.why.std) : "–",
@@ -144,7 +144,7 @@ export function columnsOf(facts: Facts, { conditions, ticked, setTicked, done }:
       title: "No.",
       sort: "number",
       falling: true,
-      width: "64px",
+      width: "74px",
       class: "number",
       cell: (result) => count(result.observation),
     },
@@ -162,7 +162,7 @@ export function columnsOf(facts: Facts, { conditions, ticked, setTicked, done }:
       title: "Surprise",
       sort: "surprise",
       falling: true,
-      width: "minmax(116px, 0.8fr)",
+      width: "minmax(106px, 0.7fr)",
       cell: (result) => <Surprise result={result} />,
     },
     ...conditions.columns.map((column) => conditionColumn(column, conditions)),
@@ -171,7 +171,7 @@ export function columnsOf(facts: Facts, { conditions, ticked, setTicked, done }:
       title: "Batch",
       sort: "batch",
       falling: true,
-      width: "90px",
+      width: "72px",
       class: "number",
       cell: ({ batch }) =>
         batch ? <a href={`${studyPath(name, "batches")}?open=${batch}`}>{batch}</a> : <span class="quiet">–</span>,
@@ -195,7 +195,7 @@ export function columnsOf(facts: Facts, { conditions, ticked, setTicked, done }:
     {
       id: "note",
       title: "Note",
-      width: "minmax(120px, 1.4fr)",
+      width: "minmax(150px, 1.8fr)",
       cell: ({ note }) => (
         <span class="clip" title={note ?? ""}>
           {note ?? ""}
@@ -206,7 +206,7 @@ export function columnsOf(facts: Facts, { conditions, ticked, setTicked, done }:
       id: "act",
       title: "Correct",
       hidden: true,
-      width: "96px",
+      width: "86px",
       cell: (result) =>
         mayCorrect(result) && (
           <button

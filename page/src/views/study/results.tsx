@@ -176,6 +176,7 @@ export default function Results() {
       </div>
       <Table
         label="Results"
+        empty={!shown.length && "No result is like that. Find something else, or show all results."}
         columns={columns}
         total={shown.length}
         rowAt={(position) => shown[position]}

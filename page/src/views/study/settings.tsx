@@ -85,7 +85,7 @@ function ColumnsCard({ columns }: { columns: Column[] }) {
       </header>
       {!columns.length && <p class="quiet">None yet.</p>}
       {columns.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Columns">
+        <div class="scroll bounded" tabIndex={0} role="region" aria-label="Columns">
           <table class="plain">
             <Headings titles={["Column", "Role", "Type", "Values"]} />
             <tbody>

@@ -14,7 +14,7 @@ import { Icon } from "../../parts/icon.tsx";
 import { Failed, Loading } from "../../parts/states.tsx";
 import { useWall, WallButton } from "../../parts/wall.tsx";
 import { askForBatch } from "../asking.tsx";
-import { type Facts, FactsContext, NO_TRACE_YET, useFacts } from "./facts.ts";
+import { type Facts, FactsContext, NO_TRACE_YET } from "./facts.ts";
 import { Overview } from "./overview.tsx";
 import type { LaterPart } from "./parts.ts";
 
@@ -135,9 +135,8 @@ const partOf = (asked: string): Part => (asked in TITLES ? (asked as Part) : "ov
 
 function LaterBody({ part, id }: { part: Part; id: string | undefined }) {
   const { parts, error } = useLater(true);
-  const { trace } = useFacts();
   if (error) return <Failed error={error} again={() => location.reload()} />;
-  if (!parts || trace === NO_TRACE_YET) return <Loading part />;
+  if (!parts) return <Loading part />;
   if (id) return <parts.CandidatePage id={id} />;
   const Body = parts.PARTS[part as LaterPart];
   return <Body />;
@@ -171,6 +170,22 @@ function Tabs({ name, shown }: { name: string; shown: Part }) {
   );
 }
 
+const LONG = 200; // characters; more of a description than that is one tap away
+
+function Description({ text }: { text: string }) {
+  const [whole, setWhole] = useState(false);
+  if (!text) return null;
+  if (text.length <= LONG) return <p class="quiet">{text}</p>;
+  return (
+    <div>
+      <p class={whole ? "quiet" : "quiet clamp"}>{text}</p>
+      <button type="button" class="plain small flush" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+        {whole ? "Show less" : "Show all"}
+      </button>
+    </div>
+  );
+}
+
 function Heading({ facts }: { facts: Facts }) {
   const { name, study, summary, look } = facts;
   const askable = may("ask") && summary.state === "active" && !summary.finished && summary.counts.available > 0;
@@ -186,7 +201,7 @@ function Heading({ facts }: { facts: Facts }) {
           <h1>{name}</h1>
           <StateChip summary={summary} />
         </div>
-        {study.configuration.description && <p class="quiet">{study.configuration.description}</p>}
+        <Description text={study.configuration.description ?? ""} />
       </div>
       <div class="row actions">
         <WallButton />

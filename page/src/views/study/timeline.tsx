@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { studyPath } from "../../core/address.ts";
 import { get, studyApi } from "../../core/api.ts";
-import { clockTime, count, dayWords, fullTime, outcome } from "../../core/format.ts";
+import { clockTime, count, dayWords, fullTime, outcome, plural } from "../../core/format.ts";
 import { may } from "../../core/session.ts";
 import type { EventPage, LedgerEvent } from "../../core/types.ts";
 import { actorWords, isNamed, learnNames, typeWords } from "../../core/words.ts";
@@ -136,6 +136,7 @@ function byDay(events: LedgerEvent[]): [string, LedgerEvent[]][] {
 // What the timeline reads of an event's own text.
 interface Said {
   number?: number;
+  failures?: { key: string; reason: string }[];
   observation?: number;
   values?: Record<string, { value: number }>;
   observations?: Said[];
@@ -181,10 +182,36 @@ function ResultsOf({ event, results }: { event: LedgerEvent; results: Result[] }
   );
 }
 
+const failuresOf = ({ type, payload }: Pick<LedgerEvent, "type" | "payload">) =>
+  type === "measurements-failed" ? (read(payload).failures ?? []) : [];
+
+// The candidates whose measurements failed, each reason once.
+function Failures({ event }: { event: LedgerEvent }) {
+  const { name } = useFacts();
+  const failures = failuresOf(event);
+  const reasons = [...new Set(failures.map(({ reason }) => reason))];
+  return reasons.map((reason) => {
+    const keys = failures.filter((failure) => failure.reason === reason).map(({ key }) => key);
+    return (
+      <p class="small measured-then" key={reason}>
+        {keys.slice(0, MOST_NAMED).map((key) => (
+          <span class="breakable" key={key}>
+            <KeyLink study={name} id={key} />
+          </span>
+        ))}
+        {keys.length > MOST_NAMED && <span class="quiet">{`and ${count(keys.length - MOST_NAMED)} more`}</span>}
+        <span class="reason">{reason}</span>
+      </p>
+    );
+  });
+}
+
 // What happened, as a link to the batch if it is about one.
 function What({ event: { words, type, payload } }: { event: LedgerEvent }) {
   const { name } = useFacts();
   const said = words ?? typeWords(type);
+  const failures = failuresOf({ type, payload });
+  if (failures.length) return <b>{`${plural(failures.length, "measurement")} failed.`}</b>;
   if (type !== "batch-issued") return <b>{said}</b>;
   return (
     <b>
@@ -215,6 +242,7 @@ function Entry({ event, results, changed, onFork, onTakeBack }: EntryProps) {
           <span class="quiet small">{` by ${actorWords(actor)}`}</span>
         </p>
         <ResultsOf event={event} results={results} />
+        <Failures event={event} />
         {changed.length > 0 && <p class="small">{`Changed: ${changed.join(", ").replaceAll("_", " ")}`}</p>}
         {reason && <p class="small reason">{`“${reason}”`}</p>}
         {upload !== null && (

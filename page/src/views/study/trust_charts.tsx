@@ -122,7 +122,7 @@ export function CalibrationCurve({ points }: { points: Diagnostics["calibration"
       name: "share of the results that should lie inside",
       split: true,
     }),
-    yAxis: axis(theme, true, { ...quarters, name: "share that does" }),
+    yAxis: axis(theme, true, { ...quarters, name: "share that lies inside" }),
     series: [
       {
         type: "line",
