@@ -3,6 +3,7 @@
 Ours come from structlog, those of libraries from `logging`. Both look alike and are written as whole lines.
 """
 
+import json
 import logging
 import select
 import sys
@@ -28,7 +29,7 @@ def configure(log_format: str, level: str) -> None:
             structlog.dev.ConsoleRenderer(colors=sys.stdout.isatty(), exception_formatter=structlog.dev.plain_traceback)
         ]  # rich tracebacks would show variables, secrets among them
         if log_format == "console"
-        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(_json_line)]
     )
     structlog.configure(
         processors=[*shared, *render],
@@ -37,6 +38,14 @@ def configure(log_format: str, level: str) -> None:
         cache_logger_on_first_use=False,
     )
     _hear_libraries(shared, render, max(least, logging.WARNING))
+
+
+_ENCODER = json.JSONEncoder(default=repr)
+
+
+def _json_line(event: Any, **_options: Any) -> str:
+    """One line of JSON. structlog's own way makes an encoder for each line."""
+    return _ENCODER.encode(event)
 
 
 def hear_python() -> None:

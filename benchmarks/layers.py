@@ -1,11 +1,13 @@
 """Where the processor's time of a report goes, layer by layer, in microseconds.
 
-    python -m benchmarks.layers [--reports 2000] [--clients 8] [--databases sqlite postgresql] [--profile]
+    python -m benchmarks.layers [--reports 2000] [--batch 200] [--clients 8] [--databases sqlite postgresql] [--profile]
 
-The application runs in this process and is called without a socket, so that its threads can be told apart: *event loop*
-is what a report takes before and after its transaction, *commit* is its transaction on the thread that commits. HTTP
-itself and the sockets come on top. Processor time depends less than rates do on who else uses the machine, but caches
-are shared, so compare versions alternately. `--profile` prints the functions that take most of either part.
+The application runs in this process and is called without a socket, so that its threads can be told apart: *event
+loop* is what a report takes before and after its transaction, *commit* is its transaction on the thread that commits.
+HTTP itself and the sockets come on top. A report names its candidate by key, or by a suggestion of one batch of
+`--batch`, as the client's `suggestion.report` does. Processor time depends less than rates do on who else uses the
+machine, but caches are shared, so compare versions alternately. `--profile` prints the functions that take most of
+either part.
 """
 
 import argparse
@@ -73,20 +75,29 @@ class Caller:
         await self.app(scope, receive, send)
         return status
 
-    async def report(self) -> None:
+    async def ask(self, size: int) -> None:
+        body = json.dumps({"worker": "bench", "min_size": size, "max_size": size, "wait": 600}).encode()
+        status = await self.call("POST", "/v1/studies/s/batches", body, "application/json")
+        if status != CREATED:
+            raise RuntimeError(f"an ask was answered with {status}")
+
+    async def report(self, rank: int | None = None) -> None:
+        """One more result: of a candidate, or of a suggestion of the first batch."""
         self.sent += 1
-        line = {"candidate": f"K{self.sent * 7 % 1000}", "value": self.sent / 7, "measured_by": f"bench {self.sent}"}
+        named = {"candidate": f"K{self.sent * 7 % 1000}"} if rank is None else {"suggestion": f"B1-S{rank}"}
+        line = {**named, "value": self.sent / 7, "measured_by": f"bench {self.sent}"}
         path = "/v1/studies/s/observations"
         status = await self.call("POST", path, json.dumps(line).encode(), "application/json", f"t{self.sent}")
         if status != CREATED:
             raise RuntimeError(f"a report was answered with {status}")
 
-    async def report_many(self, reports: int, clients: int) -> dict[str, float]:
+    async def report_many(self, reports: int, clients: int, *, suggested: bool = False) -> dict[str, float]:
         """So many clients at once: microseconds of a report, in the event loop and in the threads that commit."""
+        ranks = iter(range(1, reports + 1))
 
         async def client() -> None:
-            for _ in range(reports // clients):
-                await self.report()
+            for rank in ranks:
+                await self.report(rank if suggested else None)
 
         loop, whole = thread_time(), process_time()
         await asyncio.gather(*(client() for _ in range(clients)))
@@ -108,13 +119,17 @@ def _application(folder: Path, address: str | None) -> Iterator[Caller]:
     yield Caller(create_app(settings), key)
 
 
-async def _measure(caller: Caller, options: argparse.Namespace) -> dict[str, float]:
+async def _measure(caller: Caller, options: argparse.Namespace) -> dict[str, dict[str, float]]:
+    """The figures of reports by suggestion and by key; those by key are many more, and are what is profiled."""
     async with caller.app.router.lifespan_context(caller.app):
-        await caller.call("PUT", "/v1/studies/s", b'{"repeats": "allowed"}', "application/json")
+        await caller.call("PUT", "/v1/studies/s", b'{"repeats": "allowed", "max_batch": 1000}', "application/json")
         await caller.call("PUT", "/v1/studies/s/candidates", LIST.encode(), "text/csv")
+        await caller.ask(options.batch)
+        suggested = await caller.report_many(options.batch, options.clients, suggested=True)
         await caller.report_many(options.reports // 4, options.clients)
         with _profiled(caller.app.state.resources.commits) if options.profile else redirect_stdout(sys.stdout):
-            return await caller.report_many(options.reports, options.clients)
+            by_key = await caller.report_many(options.reports, options.clients)
+        return {"by key": by_key, "by suggestion": suggested}
 
 
 @contextmanager
@@ -133,11 +148,12 @@ def _profiled(commits: Any) -> Iterator[None]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.layers", description="Processor time of a report.")
     parser.add_argument("--reports", type=int, default=2000)
+    parser.add_argument("--batch", type=int, default=200, help="suggestions that are reported")
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--databases", nargs="+", default=["sqlite", "postgresql"], choices=["sqlite", "postgresql"])
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args(arguments)
-    print("| database | event loop µs | commit µs |\n|---|---|---|")
+    print("| database | report | event loop µs | commit µs |\n|---|---|---|---|")
     with TemporaryDirectory(prefix="nextbatch-bench-") as folder, postgres.running_server() as server:
         for name in options.databases:
             address = postgres.create_database(server, "layers") if name == "postgresql" else None
@@ -147,7 +163,8 @@ def main(arguments: list[str] | None = None) -> int:
                 redirect_stdout(log),
             ):
                 figures = uvloop.run(_measure(caller, options))
-            print(f"| {name} | {figures['event loop']:.0f} | {figures['commit']:.0f} |")
+            for kind, part in figures.items():
+                print(f"| {name} | {kind} | {part['event loop']:.0f} | {part['commit']:.0f} |")
     return 0
 
 

@@ -12,7 +12,7 @@ from functools import cache, partial, wraps
 from hashlib import sha256
 from inspect import isasyncgenfunction, iscoroutinefunction
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
@@ -31,6 +31,7 @@ from app.services.intake import json_text
 from app.services.intake.xlsx import XLSX, xlsx_memory
 from app.services.memory import PER_TABLE_BYTE
 from app.services.transactions import WriteTransactions
+from app.temporary_folders import TemporaryFolder
 
 PIECE = 1 << 20
 SMALL = 64 * 1024  # bytes of JSON that are read on the event loop, and from anyone
@@ -157,11 +158,11 @@ async def spool(request: Request, actor: Actor, *, json_in_memory: bool = False)
         yield Spooled(media_type, {}, sha256(whole).hexdigest(), actor, whole)
         return
     digest = sha256()
-    with TemporaryDirectory(prefix="nextbatch-") as folder:
+    with TemporaryFolder() as folder:
         if media_type == "multipart/form-data":
-            files = await _parts(request, Path(folder), digest)
+            files = await _parts(request, folder.path, digest)
         else:
-            files = {"": await _whole(request, Path(folder) / "body", digest)}
+            files = {"": await _whole(request, folder.path / "body", digest)}
         yield Spooled(media_type, files, digest.hexdigest(), actor)
 
 

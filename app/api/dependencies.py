@@ -74,7 +74,7 @@ def client_address(request: Request) -> str | None:
 
 @cache
 def allowed(scope: Scope, *, from_memory: bool = False) -> Callable[..., Awaitable[Actor]]:
-    """The dependency that admits only keys with `scope`, and refuses all while too many requests wait.
+    """The dependency that admits only keys with `scope`, and refuses those to be looked up while too many wait.
 
     With `from_memory`, a key of a moment ago is not looked up: for routes that tell and do nothing but in transactions.
     """
@@ -115,10 +115,10 @@ async def _record_if_asked(request: Request, acting: Actor) -> None:
 async def admit(request: Request, plaintext_key: str, scope: Scope, *, from_memory: bool = False) -> Actor:
     """The actor of a request, if its key has the scope and no limit is reached."""
     state = request.app.state
-    refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
     key: Key | None = state.admissions.find(plaintext_key) if from_memory else None
     is_remembered = key is not None
     if key is None:
+        refuse_a_long_line(current_default_thread_limiter(), state.resources.settings.max_waiting)
         key = await run_short(partial(_authenticated, request, plaintext_key))
     request.scope["key_id"] = key.id
     structlog.contextvars.bind_contextvars(key_id=key.id)  # in every line of the log about this request

@@ -6,6 +6,7 @@ It is plain ASGI because Starlette's BaseHTTPMiddleware buffers streams and hide
 import re
 from asyncio import CancelledError
 from collections import deque
+from functools import lru_cache
 from time import monotonic, perf_counter
 from uuid import uuid4
 
@@ -129,14 +130,19 @@ class HostAllowed:
         self.hosts = frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or "*" in self.hosts or self._name(scope) in self.hosts:
+        if scope["type"] != "http" or "*" in self.hosts or _host_name(_host(scope)) in self.hosts:
             await self.app(scope, receive, send)
         else:
             await problems.refusal(WrongOrigin(), scope.get("request_id"))(scope, receive, send)
 
-    def _name(self, scope: Scope) -> str:
-        host = Headers(scope=scope).get("host", "").lower()
-        return re.sub(r":\d*$", "", host)
+
+def _host(scope: Scope) -> bytes:
+    return next((value for name, value in scope["headers"] if name == b"host"), b"")
+
+
+@lru_cache(maxsize=64)  # nearly every request has the same
+def _host_name(host: bytes) -> str:
+    return re.sub(r":\d*$", "", host.decode("latin-1").lower())
 
 
 class BodyLimited:

@@ -1,7 +1,5 @@
 """Responses: stored answers, and files that are made for one answer."""
 
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.api.schemas.shape import Shape
 from app.services.transactions import Answer
+from app.temporary_folders import TemporaryFolder
 
 
 def answer(shape: Shape, status: int = 200, **headers: str) -> Answer:
@@ -37,14 +36,13 @@ class WholeFile(FileResponse):
 
 def download(write: Callable[[Path], None], media_type: str, filename: str | None = None) -> WholeFile:
     """The file that `write` writes. It is complete before its first byte is sent, and deleted after the last."""
-    descriptor, name = tempfile.mkstemp(prefix="nextbatch-")
-    os.close(descriptor)
-    path = Path(name)
+    folder = TemporaryFolder()
+    path = folder.path / "file"
     try:
         write(path)
     except BaseException:
-        path.unlink()
+        folder.discard()
         raise
-    remove = BackgroundTask(path.unlink, missing_ok=True)
+    remove = BackgroundTask(folder.discard)
     headers = {"Accept-Ranges": "none"}
     return WholeFile(path, headers=headers, media_type=media_type, filename=filename, background=remove)

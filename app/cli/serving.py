@@ -1,10 +1,8 @@
 """Start the server: migrate the database, create the first admin key, serve."""
 
 import os
-import shutil
 import signal
 import socket
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import parent_process
@@ -20,6 +18,7 @@ from rich.console import Console
 from app.cli.local import explaining_silence
 from app.domain.access import Actor, Role
 from app.domain.errors import DatabaseBusy
+from app.temporary_folders import TemporaryFolder, delete_abandoned
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess as ParentProcess
@@ -35,7 +34,6 @@ console = Console(highlight=False)
 SHUTDOWN_SECONDS = 10
 BUSY_SECONDS = 120.0  # from the first refusal; the database itself waits a while before each
 BUSY_PAUSE = 0.2
-METRICS = "nextbatch-metrics-"
 Port = Annotated[int | None, typer.Option(help="Port the server listens on.")]
 
 
@@ -67,6 +65,7 @@ def serve(
     with suppress(OSError):  # standard output may be full or closed
         _announce(settings, port, new_key)
     allow_many_files()
+    metrics = _shared_metrics(settings)  # kept until the server ends
     uvicorn.run(
         "app.cli.serving:application",
         factory=True,
@@ -81,13 +80,18 @@ def serve(
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
+    if metrics is not None:
+        metrics.discard()
 
 
 def application() -> "FastAPI":
     """The application that each server process runs."""
     from app import logs
+    from app.compute.on_ray.cluster import PREFIX as RAY_PREFIX
     from app.main import create_app
 
+    delete_abandoned()
+    delete_abandoned(RAY_PREFIX)
     created = create_app()
     logs.hear_python()
     supervisor = parent_process()
@@ -226,32 +230,20 @@ def _export_settings(settings: "Settings", port: int) -> None:
         os.environ["NEXTBATCH_COMPUTE_WORKERS"] = str(default_compute_workers(settings.workers))
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")  # several BLAS threads slow each other down here
-    if settings.workers > 1 and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-        sweep_metrics(Path(tempfile.gettempdir()))
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix=f"{METRICS}{os.getpid()}-")
+
+
+def _shared_metrics(settings: "Settings") -> TemporaryFolder | None:
+    """The folder in which several server processes share their metrics, unless the operator has named one."""
+    if settings.workers == 1 or "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        return None
+    folder = TemporaryFolder()
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder.path)
+    return folder
 
 
 def default_compute_workers(server_processes: int) -> int:
     """One for every two cores, shared out among the server processes; each has one at least and four at the most."""
     return max(1, min(4, (os.cpu_count() or 1) // 2 // server_processes))
-
-
-def sweep_metrics(folder: Path) -> None:
-    """Delete the folders of metrics that servers left behind when they were killed."""
-    for left in folder.glob(f"{METRICS}*-*"):
-        process = left.name.removeprefix(METRICS).partition("-")[0]
-        if process.isdecimal() and not _is_running(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 def _bracketed(host: str) -> str:

@@ -6,11 +6,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from threading import Event, Lock
 from time import monotonic
-from weakref import finalize
 
 import numpy as np
 
@@ -18,6 +15,7 @@ from app.compute.simulation_child import RUNS, read_task, write_task
 from app.domain.backtests import BacktestPlan
 from app.modelling.backtesting import Runs
 from app.modelling.simulating import KnownTable
+from app.temporary_folders import TemporaryFolder
 
 POLL_SECONDS = 0.5
 
@@ -30,8 +28,8 @@ class StoredTask:
     """What is to be simulated, in a temporary folder: it may wait for hours, and takes no memory until then."""
 
     def __init__(self, table: KnownTable, plan: BacktestPlan) -> None:
-        self.folder = Path(mkdtemp(prefix="nextbatch-"))
-        self.discard = finalize(self, rmtree, self.folder, ignore_errors=True)  # at the latest when nobody knows it
+        self._temporary = TemporaryFolder()
+        self.folder, self.discard = self._temporary.path, self._temporary.discard
         write_task(self.folder, table, plan)
 
     def table(self) -> KnownTable:

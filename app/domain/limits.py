@@ -38,6 +38,7 @@ MOST_SHEET_COLUMNS = 10_000
 MOST_LEDGER_BYTES = 256 * 2**20  # of an archive's events
 MOST_CONDITIONS = 20  # of a filter; each one looks at every candidate
 MOST_PAGE_CELLS = 1_000_000  # a cell takes about 160 bytes
+MOST_PAGE_TEXT_BYTES = 32 * 2**20  # of candidates; three times as much while it is made
 MOST_PAGE_BYTES = 8 * 2**20  # of the events of a page, except that the first one is always shown
 MOST_NOISE = 1e150
 MOST_EXPENSE = 1e15  # of one measurement, or in a budget: their sums stay finite and exact enough

@@ -191,7 +191,7 @@ def price_in_words(term: str, price: float, configuration: Configuration) -> str
     if price <= 0:
         return f"`{term}` costs nothing: without it, the batch is not expected to find anything better."
     if len(configuration.objectives) > 1:
-        share = f"{price * 100:.2f} %"
+        share = f"{price * 100:.2f} %" if price >= 5e-5 else "less than 0.01 %"
         return f"`{term}` costs {share} of the hypervolume that the front is expected to dominate without it."
     lost = difference_in_words(price, configuration.objective.unit)
     return f"`{term}` costs {lost}: without it, the best of the batch is expected to be that much better."

@@ -21,7 +21,7 @@ from app.engine.focus import OutsideMattersError, near_batch
 from app.engine.hallucination import KeptHallucination
 from app.engine.rules import GlobalRule, ProductRule, Rule, counts_by_number, rule_of
 from app.engine.shortlist import Pick, Shortlist
-from app.engine.stability import Rescues
+from app.engine.stability import LARGEST, Rescues
 from app.engine.state import State
 
 
@@ -194,5 +194,5 @@ class _GrowingBatch:
         self._shortlist.take(pick.number, n)
         self._picks.append(pick.number)
         self._repeats.append(n)
-        self._ucb.append(pick.mean + self._alpha * np.sqrt(pick.leverages(n)))
+        self._ucb.append(np.minimum(pick.mean + self._alpha * np.sqrt(pick.leverages(n)), LARGEST))
         self._size += n

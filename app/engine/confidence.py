@@ -61,6 +61,7 @@ def is_proven(state: State) -> bool:
     """Whether beta is proven for this dictionary, and every number is what was measured."""
     settings = state.settings
     altered = any(count for rescue, count in state.rescues.items() if rescue not in HARMLESS)
+    altered |= settings.precision != "float64"  # rounding is no part of the theory
     theory = settings.q_bar is None and settings.dictionary != "greedy"
     return not altered and (settings.confidence == "sharp" or settings.dictionary == "all" or theory)
 
@@ -81,7 +82,8 @@ def _sharp(state: State) -> float:
     T = float(unseen.sum())
     information = max(0.0, _log_determinant(state)) + float(np.log1p(unseen / s.lam).sum())
     noise = s.xi * math.sqrt(information - 2 * math.log(s.delta))
-    return noise + s.F * math.sqrt(s.lam + (T + math.sqrt(T * T + 4 * s.lam * T)) / 2)
+    root = math.sqrt(T) * math.sqrt(T + 4 * s.lam)  # of T² + 4λT, which may be too large for a number
+    return noise + s.F * math.sqrt(s.lam + (T + root) / 2)
 
 
 def _theorem_2(state: State) -> float:

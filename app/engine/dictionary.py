@@ -151,4 +151,6 @@ def bless(state: State, measured: IndexArray, rescues: Rescues) -> IndexArray:
         probability = inclusion_probability(np.minimum(leverage, kappa2 / level_lam), counts[looked_at], q_bar)
         chosen = chance[chance < share] < probability
         S, weight = looked_at[chosen], counts[looked_at[chosen]] / probability[chosen]
+        if len(S) == len(measured) and (probability >= 1).all():
+            break  # leverages only grow as λ falls
     return S if len(S) else measured[[np.argmax(counts[measured])]]

@@ -16,7 +16,7 @@ from app.arrays import BoolArray, FloatArray, IndexArray
 from app.engine import sweep
 from app.engine.ask import NO_CANDIDATES
 from app.engine.embedding import Rows
-from app.engine.stability import Rescues
+from app.engine.stability import Rescues, inverse_cholesky
 from app.engine.state import State
 
 ROWS_PER_SWEEP = 8
@@ -181,8 +181,9 @@ class TrueRatios:
     def _weights(self, numbers: IndexArray) -> FloatArray:
         """C_B(j)ᵀ M, (|j|, |B|)."""
         C_B = self._C_B.array
-        weights = np.linalg.solve(C_B[:, self._B] + np.diag(1 / self._repeats), C_B[:, numbers])
-        return np.asarray(weights.T, dtype=float)
+        half = inverse_cholesky(C_B[:, self._B] + np.diag(1 / self._repeats), self._rescues)
+        weights: FloatArray = (half @ C_B[:, numbers]).T @ half
+        return weights
 
     def _remember(self, number: int, n: int, C_j: FloatArray) -> None:
         """One more row of C_B, or more repeats of one that is there."""

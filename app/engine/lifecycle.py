@@ -12,18 +12,23 @@ from app.engine.greedy import members_with
 from app.engine.posterior import Measurements, downdate, from_scratch, has_drifted, update, with_counts
 from app.engine.remote_shards import embedding_over
 from app.engine.settings import EngineSettings
+from app.engine.shard_sweeps import kernel_diagonal
 from app.engine.stability import RANK_TOLERANCE, Rescues, clip_extremes
 from app.engine.state import State
 
 CHECK_EVERY = 4
 """Updates of a focus between two checks for drift, which costs as much there as a sixth of an update."""
 
+MODERATE = (1e-60, 1e60)
+"""The largest k(x, x) of a list in float32: Z, of the size of its root, neither overflows nor vanishes."""
+
 
 def start(X: ArrayLike, settings: EngineSettings) -> State:
     """Nothing is known: mean 0, leverage k(x, x)/λ."""
-    features = np.ascontiguousarray(X, dtype=settings.precision)
+    features = _stored(X, settings)
     if features.ndim != 2 or len(features) == 0 or not np.isfinite(features).all():
         raise ValueError("features must be a table of finite numbers with at least one row")
+    _check_prior(features, settings, MODERATE[0])
     A = len(features)
     none, zero = np.zeros(A, dtype=np.int64), np.zeros(A)
     state = State(
@@ -125,8 +130,10 @@ def expect(state: State, numbers: ArrayLike, repeats: ArrayLike = 1) -> State:
 def add_candidates(state: State, X: ArrayLike) -> State:
     """More candidates behind the existing ones, which keep their numbers."""
     rescues, extra = Rescues(), np.asarray(X, dtype=float)
-    if extra.ndim != 2 or extra.shape[1] != state.X.shape[1] or not np.isfinite(extra).all():
+    wrong = extra.ndim != 2 or extra.shape[1] != state.X.shape[1]
+    if wrong or not np.isfinite(_stored(extra, state.settings)).all():
         raise ValueError("new candidates need the same columns, with finite numbers")
+    _check_prior(extra, state.settings, 0.0)
     none = np.zeros(len(extra), dtype=np.int64)
     longer = state.replace(
         counts=np.concatenate((state.counts, none)),
@@ -137,6 +144,22 @@ def add_candidates(state: State, X: ArrayLike) -> State:
         weights=None if state.weights is None else np.concatenate((state.weights, none.astype(float))),
     )
     return sweep.append(longer, extra, rescues).with_rescues(rescues)
+
+
+def _stored(X: ArrayLike, settings: EngineSettings) -> FloatArray:
+    """Features as they are kept; infinite if they are too large for that."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(X, dtype=settings.precision)
+
+
+def _check_prior(X: FloatArray, settings: EngineSettings, least: float) -> None:
+    """Refuse candidates whose embedding float32 cannot hold, unless all of them are certain."""
+    if settings.precision == "float64":
+        return
+    largest = float(kernel_diagonal(settings.kernel, X, Rescues()).max(initial=0.0))
+    if largest and not least <= largest <= MODERATE[1]:
+        between = f"between {MODERATE[0]:g} and {MODERATE[1]:g}"
+        raise ValueError(f"with float32, the largest prior variance must lie {between}")
 
 
 def _grouped(

@@ -171,12 +171,14 @@ class Covariances:
 
 def kernel_values(kernel: Kernel, X_S: FloatArray, X: FloatArray, rescues: Rescues) -> FloatArray:
     """k(s, x) for rows s of X_S and x of X: (m, n)."""
-    return clip_extremes(kernel.matrix(in_float64(X_S), in_float64(X)), "kernel values clipped", rescues)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return clip_extremes(kernel.matrix(in_float64(X_S), in_float64(X)), "kernel values clipped", rescues)
 
 
 def kernel_diagonal(kernel: Kernel, X: FloatArray, rescues: Rescues) -> FloatArray:
     """k(x, x) for every row x of X: (n,)."""
-    return clip_extremes(kernel.diagonal(in_float64(X)), "kernel values clipped", rescues)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return clip_extremes(kernel.diagonal(in_float64(X)), "kernel values clipped", rescues)
 
 
 def kernel_rows_of(kernel: Kernel, X_D: FloatArray, X: FloatArray, rescues: Rescues) -> FloatArray:

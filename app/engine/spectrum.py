@@ -22,7 +22,7 @@ import scipy
 
 from app.arrays import BoolArray, FloatArray
 from app.engine import sweep
-from app.engine.stability import SMALLEST, Rescues
+from app.engine.stability import SMALLEST, Rescues, inverse_cholesky
 from app.engine.state import State
 
 MOST_DISTINCT = 128
@@ -105,7 +105,7 @@ class BatchSpectrum:
     def ratio_if(self, number: int, n: int) -> float:
         """The true ratio at the batch's own candidates, if one were chosen n more times."""
         weight = self._weights_if(number, n)
-        lost = [_reduction(C, weight, weight > 0) for C in self._operators()]
+        lost = [_reduction(C, weight, weight > 0, self._rescues) for C in self._operators()]
         left = np.maximum(1 - np.max(lost, axis=0) / self._leverages, NOISE)
         return max(1.0, self._largest(1 / left))
 
@@ -161,9 +161,9 @@ class BatchSpectrum:
         return unseen
 
 
-def _reduction(C: FloatArray, weight: FloatArray, taken: BoolArray) -> FloatArray:
+def _reduction(C: FloatArray, weight: FloatArray, taken: BoolArray, rescues: Rescues) -> FloatArray:
     """diag C_B (N⁻¹ + C_BB)⁻¹ C_Bᵀ: what the choices take off the leverages of the batch's candidates, (b,)."""
     C_B = C[taken]
-    solved = np.linalg.solve(C_B[:, taken] + np.diag(1 / weight[taken]), C_B)
-    lost: FloatArray = (C_B * solved).sum(axis=0)
+    half = inverse_cholesky(C_B[:, taken] + np.diag(1 / weight[taken]), rescues)
+    lost: FloatArray = ((half @ C_B) ** 2).sum(axis=0)
     return lost

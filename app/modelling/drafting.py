@@ -318,7 +318,6 @@ def _record(model: Model, predictor: Predictor, batch: Selection) -> BatchRecord
     state = model.state
     certificate = predictor.certificate() if model.observed.size else None
     in_theory = model.fit is None and model.ledger.configuration.theory is not None
-    in_theory = in_theory and state.settings.precision == "float64"  # rounding is no part of the theory
     return BatchRecord(
         ended=batch.ended,
         guaranteed=bool(batch.guaranteed and in_theory),

@@ -27,6 +27,9 @@ NOISE = math.sqrt(WORKING_RANGES["lam"][0])
 SCALES = (1e-100, 1e100)
 OFFSETS = (-1e150, 1e150)
 
+MOST_KERNELS = 100
+"""So many kernels, each within the others, take a few milliseconds of each thousand candidates."""
+
 
 def check_configuration(configuration: Configuration) -> None:
     """Refuse a configuration outside its limits, or one that the engine cannot work with, before anything is stored."""
@@ -65,6 +68,9 @@ def _check_ranges(place: str, theory: Theory) -> None:
         for name, what, value, (lowest, highest) in _ranges(theory)
         if value is not None and not lowest <= value <= highest
     ]
+    if sum(1 for _ in _kernels(theory.kernel)) > MOST_KERNELS:
+        message = f"A kernel may consist of at most {MOST_KERNELS} kernels."
+        findings.append(Finding("range", message, pointer="/theory/kernel"))
     if findings:
         raise Invalid(findings)
 
@@ -83,15 +89,22 @@ def _ranges(theory: Theory) -> Iterator[tuple[str, str, float | None, tuple[floa
         yield "kernel", f"`{name}`", value, SCALES
 
 
+def _kernels(description: Any) -> Iterator[Mapping[str, Any]]:
+    """The description of a kernel, and those of all kernels that it consists of."""
+    if isinstance(description, Mapping):
+        yield description
+        for member in description.values():
+            for value in member if isinstance(member, Sequence) else (member,):
+                yield from _kernels(value)
+
+
 def _kernel_numbers(description: Any) -> Iterator[tuple[str, float]]:
     """Every positive number of a kernel's description that is not the number of a column, with its name."""
-    if not isinstance(description, Mapping):
-        return
-    for name, member in description.items():
-        for value in member if isinstance(member, Sequence) else (member,):
-            if isinstance(value, int | float) and name != "columns" and value > 0:
-                yield name, float(value)
-            yield from _kernel_numbers(value)
+    for kernel in _kernels(description):
+        for name, member in kernel.items():
+            for value in member if isinstance(member, Sequence) else (member,):
+                if isinstance(value, int | float) and name != "columns" and value > 0:
+                    yield name, float(value)
 
 
 def theory_settings(theory: Theory, algorithm: str, seed: int) -> EngineSettings:

@@ -208,7 +208,7 @@ class FrontReader:
         if self._bounds is None:
             return None
         lower, upper = self._bounds
-        surely, maybe = self._surely_feasible, self._maybe_feasible
+        surely, maybe = self._feasibility
         least = np.where(surely[:, None], lower, -np.inf)
         return np.asarray(is_possible(least, upper) & maybe)
 
@@ -226,20 +226,13 @@ class FrontReader:
             maybe &= (predictions.upper >= low) & (predictions.lower <= high)
         return surely, maybe
 
-    @property
-    def _surely_feasible(self) -> BoolArray:
-        return self._feasibility[0]
-
-    @property
-    def _maybe_feasible(self) -> BoolArray:
-        return self._feasibility[1]
-
     def _gap(self) -> float | None:
         """Hypervolume between the optimistic and the pessimistic front: how much can still be gained at most."""
         if self._bounds is None or self._measured.reference is None:
             return None
         lower, upper = self._bounds
-        optimistic, pessimistic = upper[self._maybe_feasible & self._available], lower[self._surely_feasible]
+        surely, maybe = self._feasibility
+        optimistic, pessimistic = upper[maybe & self._available], lower[surely]
         optimistic, pessimistic = (side[non_dominated(side)] for side in (optimistic, pessimistic))
         if max(len(optimistic), len(pessimistic)) > MOST_IN_VOLUME.get(lower.shape[1], 50):
             return None  # the volume would take long

@@ -16,6 +16,7 @@ from app.engine.auto import (
     gains_over,
     is_constant,
     is_noisy,
+    leave_one_out,
     still_possible,
     track_record,
     value_distribution,
@@ -35,6 +36,9 @@ NEGLIGIBLE = 0.05
 """Less than this share of the range of the results is not worth looking for, unless the study states its own bound."""
 
 TOO_FEW = "What is left to gain is estimated once five candidates are measured."
+UNSKILLED = (
+    "The model would stop, but it predicts your results no better than their mean does, so it cannot be relied on yet."
+)
 SHORT_LIST = "What is left to gain is estimated once all candidates are measured."
 ALL_EQUAL = "What is left to gain can be estimated once results differ; so far all are equal."
 
@@ -43,10 +47,14 @@ def outlook_of(model: Model, recommended: int) -> Outlook | None:
     """What is left to gain over the recommended candidate, and advice; None in theory mode and before any result."""
     if model.fit is None:
         return None
-    is_complete = not (model.state.available & (model.state.counts == 0)).any()
-    if is_complete or (model.observed.distinct >= FEWEST_CANDIDATES and not is_constant(model.observed.values)):
+    if _is_complete(model) or (model.observed.distinct >= FEWEST_CANDIDATES and not is_constant(model.observed.values)):
         return _estimated(model, model.fit, recommended)
     return _unknown(model)
+
+
+def _is_complete(model: Model) -> bool:
+    """Whether every available candidate is measured, so that nothing depends on predictions of others."""
+    return not (model.state.available & (model.state.counts == 0)).any()
 
 
 def _unknown(model: Model) -> Outlook:
@@ -85,7 +93,7 @@ def _estimated(model: Model, fitted: FittedModel, recommended: int) -> Outlook:
         chance_best_is_measured=corrected_share(measured, record),
         next_batch=next_batch,
         candidates_still_possible=len(possible),
-        advice=advice(Standing.of(model, len(picks)), remaining, next_batch),
+        advice=advice(Standing.of(model, fitted, len(picks)), remaining, next_batch),
     )
 
 
@@ -111,11 +119,13 @@ class Standing:
     tolerance: float  # gains up to this are negligible
     stated: bool  # the study states the tolerance
     unit: str
+    skill: float = 1.0  # of predicting results from the others, where that matters; 0 is no better than their mean
 
     @classmethod
-    def of(cls, model: Model, choices: int) -> "Standing":
+    def of(cls, model: Model, fitted: FittedModel, choices: int) -> "Standing":
         stop, unit = model.ledger.configuration.stop, model.ledger.configuration.objective.unit
         width = float(np.ptp(model.observed.values / 2)) * 2
+        left_out = None if _is_complete(model) else leave_one_out(model.state.X, fitted, model.observed)
         return cls(
             results=model.observed.size,
             pending=int(model.state.pending.sum()),
@@ -123,28 +133,36 @@ class Standing:
             tolerance=NEGLIGIBLE * width if stop.regret_bound is None else stop.regret_bound,
             stated=stop.regret_bound is not None,
             unit=unit,
+            skill=1.0 if left_out is None else left_out.skill,
         )
 
 
 def advice(standing: Standing, remaining: RemainingGain, next_batch: NextBatch) -> Advice:
     """Whether to ask for more, to wait for what is being measured, or to stop."""
-    left = difference_in_words(remaining.upper, standing.unit)
     enough = standing.results >= FEWEST_RESULTS
-    waiting = f" {_results(standing.pending)} still pending." if standing.pending else ""
     if standing.choices == 0 and standing.pending == 0:
         return Advice("stop", "Every available candidate has been measured.")
-    if enough and remaining.upper <= 0:
-        return Advice("stop", f"With 95 % probability nothing is left to gain.{waiting}")
-    if enough and remaining.upper <= standing.tolerance:
-        return Advice("stop", f"With 95 % probability at most {left} are left to gain. {_threshold(standing)}{waiting}")
+    negligible = enough and remaining.upper <= standing.tolerance
+    if negligible and standing.skill > 0:
+        return _stop(standing, remaining.upper)
     if standing.pending and standing.pending >= standing.choices:
         return Advice("wait for results", _waiting(standing.pending))
+    if negligible:
+        return Advice("ask", UNSKILLED)
     gain = difference_in_words(next_batch.gain, standing.unit)
     chance = share_in_words(next_batch.chance)
     promise = f"The next batch holds a better candidate with a chance of {chance} (expected gain {gain})."
     if enough:
         return Advice("ask", promise)
     return Advice("ask", f"{promise} Stopping is not advised before {FEWEST_RESULTS} results.")
+
+
+def _stop(standing: Standing, upper: float) -> Advice:
+    waiting = f" {_results(standing.pending)} still pending." if standing.pending else ""
+    if upper <= 0:
+        return Advice("stop", f"With 95 % probability nothing is left to gain.{waiting}")
+    left = difference_in_words(upper, standing.unit)
+    return Advice("stop", f"With 95 % probability at most {left} are left to gain. {_threshold(standing)}{waiting}")
 
 
 def _threshold(standing: Standing) -> str:

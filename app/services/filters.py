@@ -10,7 +10,7 @@ value meets no condition except `is missing`.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from operator import ge, gt, le, lt
 from typing import Any
@@ -31,6 +31,7 @@ _LIST = re.compile(r"(?P<column>.+?)\s+(?P<no>not\s+)?in\s*\((?P<values>.*)\)", 
 _MISSING = re.compile(r"(?P<column>.+?)\s+is\s+(?P<no>not\s+)?missing", re.DOTALL | re.IGNORECASE)
 _BETWEEN = re.compile(r"(?P<low>[^<≤]+?)(?P<from><=|≤|<)(?P<column>.+?)(?P<to><=|≤|<)(?P<high>[^<≤]+)", re.DOTALL)
 _RANGE = re.compile(r"(?P<low>[^.]*(?:\.[0-9]+)?)\.\.(?P<high>.*)", re.DOTALL)
+_JOINT = re.compile(r"\s+(?:and|or|&&?|\|\|?)\s+", re.IGNORECASE)
 _VALUES = re.compile(r"""\s*("[^"]*"|'[^']*'|[^,]*)\s*(?:,|$)""")
 MOST_LISTED = 10
 """Columns or values that a refusal names."""
@@ -97,8 +98,8 @@ class FilteredTable:
         return f" {column.name} is one of: {', '.join(column.levels[:MOST_LISTED])}{more}."
 
     def _meets(self, condition: str, pointer: str | None) -> BoolArray:
-        words = condition.casefold().split()
-        if words and words[-1] in _MARKED and words[:-1] in ([], ["not"]):
+        if _is_mark(condition):
+            words = condition.casefold().split()
             marked = np.zeros(len(self.candidates), dtype=bool)
             marked[_MARKED[words[-1]](self.ledger())] = True
             return ~marked if len(words) > 1 else marked
@@ -114,6 +115,11 @@ class _Condition:
     pointer: str | None
 
     def meets(self) -> BoolArray:
+        if self._joins_several():
+            raise self._refusal(
+                "Write each condition by itself: candidates must meet all of them. For one of several values there is "
+                "solvent in (DMF, THF)."
+            )
         for pattern, read in ((_MISSING, self._missing), (_LIST, self._in_list), (_BETWEEN, self._between)):
             match = pattern.fullmatch(self.text)
             if match is not None and self._find(match["column"]) is not None:
@@ -125,6 +131,15 @@ class _Condition:
         matches = (pattern.fullmatch(self.text) for pattern in (_MISSING, _LIST, _BETWEEN))
         names = [*(match["column"] for match in matches if match), *self._left_sides()]
         return next((column for name in names if (column := self._find(name)) is not None), None)
+
+    def _joins_several(self) -> bool:
+        """Whether conditions on columns stand on both sides of an `and` or `or` outside of quotes."""
+        parts = _JOINT.split(self.text)
+        unquoted = all(part.count(quote) % 2 == 0 for part in parts for quote in _QUOTES)
+        return len(parts) > 1 and unquoted and all(map(self._is_one, parts))
+
+    def _is_one(self, text: str) -> bool:
+        return _is_mark(text) or replace(self, text=text).column() is not None
 
     def _left_sides(self) -> list[str]:
         return [self.text[: sign.start()] for sign in _SIGN.finditer(self.text)]
@@ -185,7 +200,8 @@ class _Condition:
     def _is_missing(self, column: Column) -> BoolArray:
         if column.kind == "text":
             return np.array([cell is None for cell in self._texts(column)], dtype=bool)
-        return np.isnan(self.table.candidates.column(column))
+        numbers = self._numbers(column) if column.role == "key" else self.table.candidates.column(column)
+        return np.isnan(numbers)
 
     def _texts(self, column: Column) -> list[CellValue]:
         return self.table.candidates.values(column, np.arange(len(self.table.candidates)))
@@ -199,8 +215,12 @@ class _Condition:
         return np.pad(predicted.astype(float), (0, len(self.table.candidates) - len(predicted)), constant_values=np.nan)
 
     def _number(self, column: Column, text: str) -> float:
+        text = _unquoted(text.strip())
+        predicted = self.table.predicted.get(column.name) if column.role == "key" else None
+        if predicted is not None and predicted.dtype == bool and text.casefold() in _TRUTH:
+            return float(_TRUTH[text.casefold()])
         try:
-            return float(_unquoted(text.strip()).replace("−", "-"))
+            return float(text.replace("−", "-"))
         except ValueError:
             raise self._refusal("This column holds numbers: compare it with a number.", column) from None
 
@@ -228,6 +248,12 @@ class _Condition:
 
     def _refusal(self, message: str, column: Column | None = None) -> Invalid:
         return Invalid([Finding("where", message, column=column.name if column else None, pointer=self.pointer)])
+
+
+def _is_mark(condition: str) -> bool:
+    """Such as `measured` and `not measured`."""
+    *no, word = condition.casefold().split() or [""]
+    return word in _MARKED and no in ([], ["not"])
 
 
 def _unquoted(text: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from app.domain.observations import SOLE, Observation, Report, keys_of
-from app.domain.studies import Study
+from app.domain.studies import Objective, Study
 from app.storage import answers, observations, studies
 from app.storage.array_cache import ArrayCache
 from app.storage.candidate_set import CandidateSet, known_blocks
@@ -71,10 +71,10 @@ class ResultsAtHead:
             self._by_candidate.pop(candidate, None)
 
 
-def plain_quantity(study: Study) -> str | None:
-    """The study's quantity, if there is only one and it may have any value: then a result is little but its value."""
+def only_quantity(study: Study) -> Objective | None:
+    """The study's quantity, if there is only one: then a result is little but its value."""
     quantities = study.configuration.quantities
-    return quantities[0].name if len(quantities) == 1 and quantities[0].limits is None else None
+    return quantities[0] if len(quantities) == 1 else None
 
 
 def foresee(arrays: ArrayCache, connection: Connection, needs: Sequence[ReadAhead]) -> None:
@@ -91,7 +91,7 @@ def foresee(arrays: ArrayCache, connection: Connection, needs: Sequence[ReadAhea
 
 
 def _read_ahead(study: Study, results: ResultsAtHead, reports: Sequence[Report]) -> None:
-    quantity = plain_quantity(study)
+    quantity = only_quantity(study)
     if quantity is None:
         results.of_candidates(results.numbers.values())
         return
@@ -104,7 +104,7 @@ def _read_ahead(study: Study, results: ResultsAtHead, reports: Sequence[Report])
             for outcome in outcomes
             if SOLE in outcome
         },
-        quantity,
+        quantity.name,
     )
 
 

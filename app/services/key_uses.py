@@ -1,11 +1,12 @@
 """When keys were last used: collected in memory and written now and then, so that no request pays for it."""
 
+from datetime import datetime
 from threading import Lock
 
 from sqlalchemy import Connection
 
 from app.domain.access import Actor
-from app.domain.clock import now
+from app.domain.clock import read_clock, stamp
 from app.services.transactions import ReadTransactions
 from app.services.use_cases.access import SERVER
 from app.storage import keys
@@ -19,19 +20,19 @@ class KeyUses:
 
     def __init__(self, database: Database) -> None:
         self._tx = ReadTransactions(database, Actor(SERVER, "key-uses"))
-        self._uses: dict[str, str] = {}
+        self._uses: dict[str, datetime] = {}
         self._lock = Lock()
 
     def note(self, key_id: str) -> None:
         with self._lock:
-            self._uses[key_id] = now()
+            self._uses[key_id] = read_clock()
 
     def write(self) -> None:
         """Write the uses down. If that fails, they are forgotten: the next use says more."""
         with self._lock:
             uses, self._uses = self._uses, {}
         if uses:
-            self._tx.record(_note, uses)
+            self._tx.record(_note, {key_id: stamp(moment) for key_id, moment in uses.items()})
 
 
 def _note(connection: Connection, _actor: Actor, uses: dict[str, str]) -> None:

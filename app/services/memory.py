@@ -19,6 +19,7 @@ PER_ARRAY_BYTE = 3  # of an archive, unpacked: as arrays and as texts, and packe
 SMALL = 1 / 16  # of the budget: such requests can use all of it
 LARGE_SHARE = 3 / 4  # that larger requests can use, so that they never keep the small ones out
 PER_CELL = 400  # of a page: the value, its shape and its JSON
+PER_SUGGESTION = 4_000  # with its explanation, its candidate and the JSON of both
 PER_TEXT_BYTE = 3  # of the texts in a page: in the array, in the values and in the JSON
 
 

@@ -4,12 +4,12 @@ The head is the hash of everything that ever happened to a study. So what was re
 study has that head, whoever wrote meanwhile, and a report that was undone leaves a head that nobody will see again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from app.domain.batches import Suggestion, SuggestionState
+from app.domain.batches import Suggestion, SuggestionId, SuggestionState
 from app.domain.observations import Outcome
 from app.domain.studies import Study
 from app.storage import batches, observations
@@ -49,10 +49,19 @@ class RecentResults:
             self._keep(study, known)
         return known
 
-    def add(self, before: StudyAtHead, study: Study, new: Sequence[tuple[int, Outcome]]) -> None:
-        """Results were recorded, and nothing else has happened: none of them answers a suggestion."""
+    def add(
+        self,
+        before: StudyAtHead,
+        study: Study,
+        new: Sequence[tuple[int, Outcome]],
+        answered: Set[SuggestionId],
+    ) -> None:
+        """Results were recorded, which answer these suggestions, and nothing else has happened."""
         latest = (*reversed(new[-LATEST:]), *before.latest)[:LATEST]
-        self._keep(study, StudyAtHead(study.head, latest, before.pending))
+        pending = before.pending
+        if answered:
+            pending = tuple(suggestion for suggestion in pending if suggestion.id not in answered)
+        self._keep(study, StudyAtHead(study.head, latest, pending))
 
     def _keep(self, study: Study, known: StudyAtHead) -> None:
         if len(self._studies) >= MOST_STUDIES:

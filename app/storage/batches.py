@@ -1,6 +1,6 @@
 """Batches and suggestions as rows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
@@ -34,6 +34,13 @@ _OPEN_OF = _OF_STUDY.where(batches.c.worker == bindparam("worker"), batches.c.st
 _SUGGESTIONS = select(suggestions).where(suggestions.c.study_id == _STUDY)
 _SUGGESTIONS_OF = Prepared(
     _SUGGESTIONS.where(suggestions.c.batch.in_(bindparam("batches", expanding=True))), listed=("batches",)
+)
+_SUGGESTIONS_WITH = Prepared(
+    _SUGGESTIONS.where(
+        suggestions.c.batch.in_(bindparam("batches", expanding=True)),
+        suggestions.c.rank.in_(bindparam("ranks", expanding=True)),
+    ),
+    listed=("batches", "ranks"),
 )
 _SUGGESTIONS_FOR = Prepared(
     _SUGGESTIONS.where(suggestions.c.candidate.in_(bindparam("candidates", expanding=True))), listed=("candidates",)
@@ -126,6 +133,20 @@ def suggestions_of(connection: Connection, study: Study, numbers: Iterable[int])
     )
 
 
+def suggestions_with(connection: Connection, study: Study, ids: Collection[SuggestionId]) -> list[Suggestion]:
+    """The suggestions with some ids, where they exist, by batch and rank."""
+    rows = (
+        row for search in searches(ids) for row in _SUGGESTIONS_WITH.rows(connection, {"study": study.id, **search})
+    )
+    return _in_order(row for row in rows if (row["batch"], row["rank"]) in ids)
+
+
+def searches(ids: Iterable[SuggestionId]) -> Iterator[dict[str, list[int]]]:
+    """Lists of batches and ranks in which all these suggestions are found, and perhaps some others."""
+    for part in in_parts(sorted(set(ids))):
+        yield {"batches": sorted({batch for batch, _ in part}), "ranks": sorted({rank for _, rank in part})}
+
+
 def suggestions_for(connection: Connection, study: Study, candidates: Iterable[int]) -> list[Suggestion]:
     """The suggestions of some candidates in any state, oldest first."""
     return _in_order(
@@ -137,6 +158,12 @@ def suggestions_for(connection: Connection, study: Study, candidates: Iterable[i
 
 def suggestions_in(connection: Connection, study: Study, state: SuggestionState) -> list[Suggestion]:
     return _in_order(_SUGGESTIONS_IN.rows(connection, {"study": study.id, "state": state}))
+
+
+def count_in(connection: Connection, study: Study, state: SuggestionState) -> int:
+    """How many suggestions are in a state."""
+    chosen = (suggestions.c.study_id == study.id) & (suggestions.c.state == state)
+    return connection.execute(select(func.count()).select_from(suggestions).where(chosen)).scalar_one()
 
 
 def resolve(connection: Connection, study: Study, ids: Sequence[SuggestionId], state: SuggestionState) -> None:

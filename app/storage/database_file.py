@@ -38,6 +38,7 @@ class DatabaseFile:
 
     def __init__(self, file: Path, driver: ModuleType, first_heads: Callable[[], Mapping[int, Head]] = dict) -> None:
         self.file = file
+        self._log = Path(f"{file}-wal")
         self._driver = driver  # the one that the engines use: two in one process would drop each other's locks
         self._first_heads = first_heads  # to look for while this process has committed none
         self._heads: dict[int, Head] = {}  # of the last studies that this process wrote to, and of the audit log
@@ -89,7 +90,7 @@ class DatabaseFile:
 
     def log_must_be_in_place(self, connection: Connection) -> None:
         """The same for the write-ahead log of a connection, which lasts as long as the connection does."""
-        found = _identity(Path(f"{self.file}-wal"))
+        found = _identity(self._log)
         if connection.info.setdefault(_LOG, found) != found and connection.info[_LOG] is not None:
             raise DatabaseReplaced
         connection.info[_LOG] = found
@@ -145,7 +146,7 @@ def _identity(file: Path) -> Identity | None:
 
 def _stat(file: Path) -> os.stat_result | None:
     try:
-        return file.stat()
+        return os.stat(file)  # noqa: PTH116  (several times for each write, and `Path.stat` takes twice as long)
     except OSError:
         return None
 

@@ -21,6 +21,7 @@ from app.domain.observations import (
 )
 from app.domain.report_text import outcome_text, outcome_texts, plain_beginning
 from app.domain.studies import Study
+from app.storage.batches import searches
 from app.storage.dialects import IN_LIMIT, in_parts
 from app.storage.prepared import Prepared, Row, RowInsert
 from app.storage.tables import observations, suggestions
@@ -39,6 +40,14 @@ _FIRST = select(observations.c.number).where(_OF_STUDY, observations.c.version =
 _OF_BATCHES = Prepared(
     _FIRST.where(observations.c.replicate.is_not(None), observations.c.batch.in_(bindparam("batches", expanding=True))),
     listed=("batches",),
+)
+_ANSWERING = Prepared(
+    _FIRST.where(
+        observations.c.replicate.is_not(None),
+        observations.c.batch.in_(bindparam("batches", expanding=True)),
+        observations.c.rank.in_(bindparam("ranks", expanding=True)),
+    ),
+    listed=("batches", "ranks"),
 )
 _WITH_REFS = Prepared(
     _FIRST.where(observations.c.ref.is_not(None), observations.c.ref.in_(bindparam("refs", expanding=True))),
@@ -63,9 +72,9 @@ _MEASURED = (
 _COMPLETED = Prepared(
     select(suggestions.c.batch, suggestions.c.rank)
     .where(suggestions.c.study_id == bindparam("study"), suggestions.c.batch.in_(bindparam("batches", expanding=True)))
-    .where(suggestions.c.replicates <= _MEASURED)
+    .where(suggestions.c.rank.in_(bindparam("ranks", expanding=True)), suggestions.c.replicates <= _MEASURED)
     .order_by(suggestions.c.batch, suggestions.c.rank),
-    listed=("batches",),
+    listed=("batches", "ranks"),
 )
 _RECORDED_OF = Prepared(
     _CURRENT.where(
@@ -210,18 +219,11 @@ def stored_among(
 
 
 def _search(quantity: str, candidates: Sequence[int], values: Set[float]) -> dict[str, Any]:
-    """What `_EQUAL_VALUES` is asked for: at lists of a few lengths, so that few statements are compiled."""
+    """What `_EQUAL_VALUES` is asked for."""
     beginning = plain_beginning(quantity)
     numbers = {repr(value) for value in values} | ({"0.0", "-0.0"} if 0 in values else set())
     texts = [f"{beginning}{number}}}}}" for number in sorted(numbers)]
-    length = 1 << max(len(candidates), len(texts)).bit_length()
-    listed = {"candidates": _filled(candidates, length), "texts": _filled(texts, length)}
-    return {**listed, "beginning": beginning, "length": len(beginning)}
-
-
-def _filled(items: Sequence[Any], length: int) -> Sequence[Any]:
-    """So many items: to ask for the last one again changes nothing."""
-    return (*items, *[items[-1]] * (length - len(items)))
+    return {"candidates": candidates, "texts": texts, "beginning": beginning, "length": len(beginning)}
 
 
 def latest(connection: Connection, study: Study, limit: int) -> list[tuple[int, Outcome]]:
@@ -232,31 +234,38 @@ def latest(connection: Connection, study: Study, limit: int) -> list[tuple[int, 
 
 def of_suggestions(connection: Connection, study: Study, batches: Iterable[int]) -> list[Observation]:
     """The current observations that answer suggestions of some batches, oldest first."""
-    return _current(connection, study, _OF_BATCHES, "batches", sorted(set(batches)))
+    parts = ({"batches": part} for part in in_parts(sorted(set(batches))))
+    return _current(connection, study, _OF_BATCHES, parts)
+
+
+def answering(connection: Connection, study: Study, ids: Collection[SuggestionId]) -> list[Observation]:
+    """The current observations that answer some suggestions, oldest first."""
+    found = _current(connection, study, _ANSWERING, searches(ids))
+    return [observation for observation in found if observation.suggestion in ids]
 
 
 def completed(connection: Connection, study: Study, ids: Collection[SuggestionId]) -> list[SuggestionId]:
     """Those of some suggestions that have all requested replicates."""
-    numbers = sorted({suggestion.batch for suggestion in ids})
     rows = (
         SuggestionId(batch, rank)
-        for part in in_parts(numbers)
-        for batch, rank in _COMPLETED.tuples(connection, {"study": study.id, "batches": part})
+        for search in searches(ids)
+        for batch, rank in _COMPLETED.tuples(connection, {"study": study.id, **search})
     )
     return [suggestion for suggestion in rows if suggestion in ids]
 
 
 def with_refs(connection: Connection, study: Study, refs: Iterable[str]) -> dict[str, Observation]:
     """The current observations under some references."""
-    found = _current(connection, study, _WITH_REFS, "refs", sorted(set(refs)))
+    parts = ({"refs": part} for part in in_parts(sorted(set(refs))))
+    found = _current(connection, study, _WITH_REFS, parts)
     return {observation.ref: observation for observation in found if observation.ref is not None}
 
 
 def _current(
-    connection: Connection, study: Study, first: Prepared, listed: str, values: Sequence[Any]
+    connection: Connection, study: Study, first: Prepared, searches: Iterable[Mapping[str, Sequence[Any]]]
 ) -> list[Observation]:
     """The current versions of the observations whose first versions a statement finds, oldest first."""
-    parts = (first.tuples(connection, {"study": study.id, listed: part}) for part in in_parts(values))
+    parts = (first.tuples(connection, {"study": study.id, **search}) for search in searches)
     numbers = sorted(number for part in parts for (number,) in part)
     rows = (
         row for part in in_parts(numbers) for row in _NUMBERED.rows(connection, {"study": study.id, "numbers": part})

@@ -28,8 +28,9 @@ _SQLITE = sqlite.dialect(paramstyle="named")
 class Prepared:
     """A statement of named parameters; `columns` are those that an INSERT or UPDATE sets.
 
-    `listed` are the parameters of `IN (…)`: each is given a sequence, and each length is compiled once. A statement
-    that `overtakes` does not ask for anything that rows in waiting could change, so they need not be sent before it.
+    `listed` are the parameters of `IN (…)`: each is given a sequence. Its last item is repeated until its length is a
+    power of two, which changes nothing, so that few lengths are compiled. A statement that `overtakes` does not ask for
+    anything that rows in waiting could change, so they need not be sent before it.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Prepared:
 
     def tuples(self, connection: Connection, parameters: Parameters) -> list[tuple[Any, ...]]:
         """The rows of a SELECT or of RETURNING, as the driver gives them."""
+        parameters = {**parameters, **{name: _filled(parameters[name]) for name in self._listed}}
         text, constants = self._compile(connection, parameters)
         for name in self._listed:
             values = enumerate(parameters[name], start=1)
@@ -85,6 +87,12 @@ class Prepared:
             named = ((name, bind) for bind, name in compiled.bind_names.items() if name not in parameters)
             self._compiled[key] = str(compiled), {name: bind.value for name, bind in named if not bind.required}
         return self._compiled[key]
+
+
+def _filled(items: Sequence[Any]) -> Sequence[Any]:
+    """The items, the last one repeated until there are 1, 2, 4, 8, …"""
+    missing = (1 << (len(items) - 1).bit_length()) - len(items) if items else 0
+    return [*items, *[items[-1]] * missing] if missing else items
 
 
 class RowInsert:

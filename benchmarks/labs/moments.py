@@ -18,6 +18,7 @@ from app.engine.auto import (
     corrected_share,
     draw_jointly,
     gains_over,
+    leave_one_out,
     still_possible,
     track_record,
     value_distribution,
@@ -99,7 +100,16 @@ def look(table: Table, policy: Auto, observed: Observed, picks: IndexArray) -> M
     truth = sign_of(table) * table.truth
     width, best = float(np.ptp(truth)), truth == truth.max()
     upper = said.gains.quantile(CONFIDENCE)
-    standing = Standing(observed.size, 0, len(picks), NEGLIGIBLE * float(np.ptp(observed.values)), False, "")
+    left_out = leave_one_out(state.X, model, observed)
+    standing = Standing(
+        results=observed.size,
+        pending=0,
+        choices=len(picks),
+        tolerance=NEGLIGIBLE * float(np.ptp(observed.values)),
+        stated=False,
+        unit="",
+        skill=1.0 if left_out is None or measured.all() else left_out.skill,
+    )
     remaining = RemainingGain(said.gains.expected_up_to(upper), upper)
     next_batch = NextBatch(said.next_batch.chance, said.next_batch.expected_up_to(upper))
     return Moment(

@@ -200,8 +200,7 @@ class Certificate:
 class Verdict:
     """The certificate (None before the first result; `front` of several objectives), whether to stop, both in words.
 
-    The advice is None before the first result and in theory mode, what is left to gain also until five candidates
-    are measured and results differ.
+    Advice is None before the first result and in theory mode, what is left to gain also while too few results differ.
     """
 
     certificate: Certificate | None

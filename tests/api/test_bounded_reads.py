@@ -3,12 +3,12 @@
 import pytest
 
 from app.domain.limits import MOST_PAGE_CELLS
+from app.services.memory import PER_SUGGESTION
 from app.services.resources import Resources
-from app.services.use_cases import events
-from app.services.use_cases.candidates import CandidateQuery, page_bytes
+from app.services.use_cases import candidates, events
 from tests.api.conftest import problem
 from tests.api.lab import Lab
-from tests.conftest import OPERATOR, on_sqlite
+from tests.conftest import on_sqlite
 
 pytestmark = on_sqlite
 
@@ -51,22 +51,38 @@ def test_a_page_of_long_texts_counts_their_bytes(lab: Lab, resources: Resources,
     assert 2 * rows * length < reserved.pop() < 5 * rows * length
     lab.get("candidates", limit=10)
     assert reserved.pop() < 20 * 5 * length
+    object.__setattr__(resources.settings, "cache_bytes", 1_000_000)  # then each page has arrays of its own
+    lab.get("candidates", limit=11)
+    assert (reserved.pop() > rows * length) == (role == "attribute")
 
 
-def test_a_page_of_short_texts_counts_no_more_than_there_are(lab: Lab, resources: Resources) -> None:
-    content = "key,t,note\n" + "".join(f"K{row},{row},n{row}\n" for row in range(9_000))
+def test_a_page_has_a_limited_number_of_bytes_of_text(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three pages of 320 MB of text took 2 GB, and clients that read slowly kept them."""
+    monkeypatch.setattr(candidates, "MOST_PAGE_TEXT_BYTES", 1_000)
+    content = "key,t,note\n" + "".join(f"K{row},{row},{row:x>100}\n" for row in range(25))
     lab.client.put(lab.path, json={}).raise_for_status()
     params, headers = {"attribute": "note"}, {"Content-Type": "text/csv"}
     lab.client.put(f"{lab.path}/candidates", content=content, params=params, headers=headers).raise_for_status()
-    query = CandidateQuery(limit=9_000)
-    with resources.database.read() as connection:
-        assert page_bytes(connection, OPERATOR, resources, lab.study, query) < 1_000 * 9_000 * 2
+    pages = [lab.get("candidates", limit=1_000, offset=offset) for offset in (0, 10, 20)]
+    assert [len(page["candidates"]) for page in pages] == [10, 10, 5]
+    assert {page["total"] for page in pages} == {25}
 
 
 @pytest.mark.parametrize("limit", [1, 100])
 def test_an_ordinary_page_is_not_refused(lab: Lab, limit: int) -> None:
     lab.begin()
     assert len(lab.get("candidates", limit=limit)["candidates"]) == min(limit, 24)
+
+
+def test_a_bench_takes_its_share_of_the_memory(lab: Lab, resources: Resources) -> None:
+    """60,000 pending suggestions took 200 MB, for everyone who looked at them, and nothing counted them."""
+    lab.begin().batch(min_size=3, max_size=3)
+    reserved, reserve = list[int](), resources.memory.reserve
+    resources.memory.reserve = lambda size: reserved.append(size) or reserve(size)  # type: ignore[method-assign]
+    assert len(lab.get("suggestions")["suggestions"]) == 3
+    assert lab.get("suggestions", state="observed")["suggestions"] == []
+    assert reserved == [3 * PER_SUGGESTION, 0]
+    assert resources.memory.reserved == 0
 
 
 def test_a_list_has_a_limited_number_of_cells_however_it_is_described(lab: Lab) -> None:

@@ -11,6 +11,19 @@ pytestmark = on_sqlite
 
 NUMBERS = ("noise", "norm", "scale", "offset", "regularization", "q_bar", "threshold", "delta")
 EXTREMES = (5e-324, 1e-300, 1e-150, 1e150, 1e300, 1.7e308)
+GAUSSIAN = {"kind": "gaussian", "lengthscale": 0.5}
+HUGE = {"kind": "scaled", "amplitude": 1e100, "part": GAUSSIAN}
+TINY = {"kind": "scaled", "amplitude": 1e-100, "part": GAUSSIAN}
+KERNELS = {
+    "a column that is not there": {"kind": "columns", "columns": [99], "part": GAUSSIAN},
+    "half a column": {"kind": "columns", "columns": [0.5], "part": GAUSSIAN},
+    "no whole degree": {"kind": "polynomial", "degree": 2.5},
+    "a high degree": {"kind": "polynomial", "degree": 1e80},
+    "very many parts": {"kind": "sum", "parts": [GAUSSIAN] * 5_000},
+    "huge variances": {"kind": "product", "parts": [HUGE, HUGE]},
+    "tiny variances": {"kind": "product", "parts": [TINY, TINY]},
+    "a large slope": {"kind": "polynomial", "degree": 20, "slope": 1e90},
+}
 COLUMNS = ({"temperature": {"scale": "no such scale"}}, {"nowhere": {"scale": "log"}}, {"temperature": {"x": "y"}})
 
 
@@ -18,6 +31,16 @@ COLUMNS = ({"temperature": {"scale": "no such scale"}}, {"nowhere": {"scale": "l
 @pytest.mark.parametrize("setting", NUMBERS)
 def test_a_model_is_refused_or_it_suggests_and_learns(lab: Lab, setting: str, number: float) -> None:
     created = lab.client.put(lab.path, json={"theory": {**THEORY, setting: number}})
+    assert created.status_code in (201, 422), created.text
+    if created.status_code == 201:
+        _asks_never_crash(lab)
+
+
+@pytest.mark.parametrize("precision", [None, "float32"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_kernel_is_refused_or_it_suggests_and_learns(lab: Lab, kernel: str, precision: str | None) -> None:
+    theory = {**THEORY, "kernel": KERNELS[kernel], "noise": 1e60}
+    created = lab.client.put(lab.path, json={"theory": theory, "precision": precision})
     assert created.status_code in (201, 422), created.text
     if created.status_code == 201:
         _asks_never_crash(lab)

@@ -45,6 +45,7 @@ MEETING: dict[str, str] = {
     "price is not missing": "A1 A3 A4 A5",
     'maker = "Acme, Inc"': "A2",
     'maker in ("Acme, Inc", Bolt)': "A2 A4 A5",
+    'maker != "Acme and price > 3"': "A1 A2 A4 A5",
     "maker is missing": "A3",
     "maker not in (Bolt)": "A1 A2",
     "odd=name=1": "A2 A4",
@@ -96,6 +97,8 @@ def test_all_conditions_must_hold(lab_with_marks: Lab) -> None:
         ("temperature=1..x", "temperature"),
         ("dry=maybe", "dry"),
         ("solvent in ()", "solvent"),
+        ("solvent=DMF and temperature>30", None),
+        ("not measured or 20 < temperature <= 60", None),
         ("", None),
     ],
 )

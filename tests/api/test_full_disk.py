@@ -15,7 +15,7 @@ def test_no_room_for_a_body_is_a_507(admin: TestClient, filled: str, monkeypatch
     def full(*_args: object, **_kwargs: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(bodies, "TemporaryDirectory", full)
+    monkeypatch.setattr(bodies, "TemporaryFolder", full)
     sheet = {"content": "candidate,value\nA1,1.0\n", "headers": {"Content-Type": "text/csv"}}
     many = {"json": {"observations": [{"candidate": "A1", "value": 1.0, "note": "x" * 1000}] * 100}}
     for needing_room in (sheet, many):

@@ -2,7 +2,6 @@
 
 import socket
 import subprocess
-import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,7 +10,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.cli.connections import HttpConnection
-from app.cli.serving import METRICS, sweep_metrics
 from tests.api.conftest import Upload, problem
 from tests.conftest import on_sqlite
 from tests.server import NEXTBATCH, ROOT, environment, running
@@ -82,15 +80,6 @@ def signed_in(address: str, key: str | None) -> str:
     headers = {"X-Forwarded-Proto": "https", "Sec-Fetch-Site": "same-origin"}
     answer = httpx.post(f"{address}/session", json={"key": key}, headers=headers)
     return answer.headers["Set-Cookie"]
-
-
-def test_folders_of_dead_servers_are_swept(tmp_path: Path) -> None:
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    dead = tempfile.mkdtemp(prefix=f"{METRICS}{ended.pid}-", dir=tmp_path)
-    alive = tempfile.mkdtemp(prefix=f"{METRICS}1-", dir=tmp_path)
-    sweep_metrics(tmp_path)
-    assert (Path(dead).exists(), Path(alive).exists()) == (False, True)
 
 
 def test_a_refused_start_prints_one_line(tmp_path: Path) -> None:

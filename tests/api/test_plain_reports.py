@@ -173,6 +173,8 @@ def test_what_is_remembered_at_a_head_is_what_the_database_has(lab: Lab, resourc
         lab.report(candidate=f"DMF-{20 + number % 8 * 10}", value=number / 7)
     agree()
     batch = lab.batch(min_size=3, max_size=3)
+    twice = lab.batch("other", min_size=2, max_size=2, include=[{"key": "MeOH-20", "replicates": 2}])["suggestions"]
+    both = next(suggestion["suggestion"] for suggestion in twice if suggestion["replicates"] == 2)
     steps: list[Callable[[], Any]] = [
         lambda: lab.report(candidate="DMF-20", value=0.0),
         lambda: lab.report(candidate="DMF-30", value=5.5),
@@ -188,6 +190,9 @@ def test_what_is_remembered_at_a_head_is_what_the_database_has(lab: Lab, resourc
         lambda: lab.report(candidate="DMF-40", value=7.25),
         lambda: lab.report(candidate="THF-30", value=4.0, ref="R"),  # a new version of an old result
         lambda: lab.report(candidate="DMF-40", value=7.5),
+        lambda: lab.report(suggestion=both, replicate=2, value=0.5),
+        lambda: lab.report(suggestion=batch["suggestions"][2]["suggestion"], value=1.5),
+        lambda: lab.report(suggestion=both, replicate=1, value=0.25),
     ]
     for step in steps:
         step()

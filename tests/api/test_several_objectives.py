@@ -428,6 +428,25 @@ def test_candidates_have_a_chance_of_being_on_the_front_and_the_certificate_tell
     assert certificate == {name: front[name] for name in ("possible", "gap", "hypervolume", "confidence", "estimate")}
 
 
+def test_candidates_are_sorted_and_filtered_by_all_that_is_known_of_their_quantities(lab: Lab) -> None:
+    begin(lab)
+    work(lab, 3)
+    shown = lab.get("candidates", posterior="true", limit=100)["posterior"]
+    possible = sum(one["on_front"] for one in shown)
+    for sort in ("on_front", "front_chance", "feasible", "yield mean", "purity upper"):
+        for sign in ("", "-"):
+            page = lab.get("candidates", posterior="true", limit=100, sort=sign + sort)
+            name, _, what = sort.partition(" ")
+            found = [one["quantities"][name][what] if what else one[name] for one in page["posterior"]]
+            assert found == sorted(found, reverse=sign == "-")
+    for condition, total in (
+        ("on_front = true", possible),
+        ("on_front != true", 24 - possible),
+        ("on_front = 1", possible),
+    ):
+        assert lab.get("candidates", posterior="true", where=condition)["total"] == total
+
+
 def test_one_objective_has_no_front_in_its_certificate(lab: Lab) -> None:
     lab.begin()
     lab.work(1)

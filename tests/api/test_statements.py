@@ -47,28 +47,44 @@ def test_a_report_takes_six_statements(lab: Lab, statements: list[str]) -> None:
     assert len(statements) <= 6
 
 
-def test_a_report_reads_no_more_rows_when_its_candidate_was_measured_often(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab.begin(repeats="allowed").report(candidate="MeOH-40", value=-1.0)
-    rows_read = 0
+@pytest.fixture
+def rows_read(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each prepared statement gives, as they come."""
+    counts: list[int] = []
     tuples = prepared.Prepared.tuples
 
     def counted(*arguments: Any) -> list[tuple[Any, ...]]:
-        nonlocal rows_read
         rows = tuples(*arguments)
-        rows_read += len(rows)
+        counts.append(len(rows))
         return rows
 
     monkeypatch.setattr(prepared.Prepared, "tuples", counted)
+    return counts
+
+
+def test_a_report_reads_no_more_rows_when_its_candidate_was_measured_often(lab: Lab, rows_read: list[int]) -> None:
+    lab.begin(repeats="allowed").report(candidate="MeOH-40", value=-1.0)
+    rows_read.clear()
     assert lab.report(candidate="MeOH-40", value=-2.0).status_code == 201
-    rarely_measured = rows_read
+    rarely_measured = sum(rows_read)
     lab.send({"observations": [{"key": "MeOH-40", "value": number / 7} for number in range(300)]})
     lab.report(candidate="MeOH-40", value=-3.0)  # after a call of many, the newest results are read once
-    rows_read = 0
+    rows_read.clear()
     assert lab.report(candidate="MeOH-40", value=-4.0).status_code == 201
-    assert rows_read <= rarely_measured
+    assert sum(rows_read) <= rarely_measured
     assert lab.report(candidate="MeOH-40", value=100 / 7).json()["results"][0]["status"] == "duplicate"
+
+
+def test_a_report_of_a_suggestion_reads_no_more_rows_when_its_batch_is_large(lab: Lab, rows_read: list[int]) -> None:
+    lab.begin().measure(lab.batch(max_size=3))
+    read = []
+    for size in (3, 12):
+        batch = lab.batch(min_size=size, max_size=size)
+        for suggestion in batch["suggestions"]:
+            rows_read.clear()
+            assert lab.report(suggestion=suggestion["suggestion"], value=0.5).status_code == 201
+        read.append(sum(rows_read))
+    assert read[0] == read[1]
 
 
 def test_a_report_of_a_batch_takes_as_many_however_large_it_is(lab: Lab, statements: list[str]) -> None:

@@ -70,3 +70,26 @@ def wait_until_ready(address: str, process: subprocess.Popen[str]) -> None:
         except httpx.TransportError:
             sleep(0.1)
     raise AssertionError("the server did not start")
+
+
+def test_the_next_server_deletes_the_upload_that_a_killed_one_was_taking(tmp_path: Path) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    with running(tmp_path / "data", TMPDIR=str(place)) as server:
+        host, port = server.address.removeprefix("http://").split(":")
+        key = (tmp_path / "data/admin.key").read_text().strip()
+        head = (
+            f"Host: {host}\r\nAuthorization: Bearer {key}\r\nContent-Type: text/csv\r\nContent-Length: 1000000\r\n\r\n"
+        )
+        with socket.create_connection((host, int(port))) as upload:
+            upload.sendall(f"PUT /v1/studies/s/candidates HTTP/1.1\r\n{head}{'x' * 500_000}".encode())
+            end = monotonic() + 60
+            while not (left := list(place.iterdir())):
+                assert monotonic() < end
+                sleep(0.05)
+            server.process.kill()
+            server.process.wait()
+    assert list(place.iterdir()) == left
+    os.utime(left[0], (0, 0))  # it has been there for a while
+    with running(tmp_path / "data", TMPDIR=str(place)):
+        assert list(place.iterdir()) == []

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from app.engine import Ask, EngineSettings, beta, choose, design, measure, start
+from app.engine import Ask, EngineSettings, beta, choose, design, measure, start, start_from
 from app.engine import confidence_bounds as cut_bounds
-from app.engine.kernels import Gaussian
+from app.engine.kernels import Gaussian, Scaled
 from app.engine.settings import ConfidenceName
 from benchmarks.coverage import DELTA, counterexample, small_study
 from tests.engine import oracle, oracle_runs
@@ -66,6 +66,14 @@ def test_sharp_beta_is_at_most_its_plain_form() -> None:
         logdet = np.linalg.slogdet(state.G / s.lam + np.eye(len(state.S)))[1]
         plain = s.xi * np.sqrt(logdet + T / s.lam + 2 * np.log(1 / s.delta)) + (np.sqrt(s.lam) + np.sqrt(T)) * s.F
         assert beta(state) <= plain * (1 + 1e-9)
+
+
+def test_sharp_beta_is_finite_however_much_the_dictionary_does_not_see() -> None:
+    settings = EngineSettings(Scaled(Gaussian(0.01), 1e149), dictionary="greedy", members=1)
+    state = start_from(np.arange(20.0)[:, None], settings, np.full(20, 10**9), np.zeros(20))
+    T = float(state.counts @ state.residual)
+    assert T > 1e158
+    assert beta(state) == pytest.approx(np.sqrt(T), rel=1e-6)
 
 
 def test_the_sharp_bounds_hold_where_theorem_2_fails() -> None:

@@ -1,9 +1,12 @@
 """Resparsification: inclusion probabilities, accuracy (Lemma 2), BLESS, lazy and strict."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from app.engine import Ask, EngineSettings, choose, design, lifecycle, measure, start, start_from
+from app.arrays import FloatArray
+from app.engine import Ask, EngineSettings, choose, design, lifecycle, measure, start, start_from, sweep
 from app.engine.dictionary import (
     EXACT_UP_TO,
     SURPLUS,
@@ -183,6 +186,22 @@ def test_bless_members_are_drawn_with_their_leverages() -> None:
     # With so few members the level before overestimates, by less than the 3 of Lemma 2.
     assert 0.9 < np.mean(drawn, axis=0).sum() / expected.sum() < 3
     assert np.corrcoef(np.mean(drawn, axis=0), expected)[0, 1] > 0.8
+
+
+def test_bless_ends_at_the_level_at_which_everyone_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).random((600, 3))
+    settings = EngineSettings(Gaussian(0.5), lam=0.01, q_bar=None)
+    levels, leverages = [], sweep.leverages_given
+
+    def counted(*arguments: Any) -> FloatArray:
+        levels.append(arguments[4])
+        return leverages(*arguments)
+
+    monkeypatch.setattr(sweep, "leverages_given", counted)
+    state = start_from(X, settings, np.ones(600, dtype=np.int64), X[:, 0])
+    assert len(levels) <= 2
+    everyone = start_from(X, settings.replace(dictionary="all"), np.ones(600, dtype=np.int64), X[:, 0])
+    np.testing.assert_array_equal(state.S, everyone.S)
 
 
 def test_history_in_one_piece_is_history_in_batches() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.arrays import FloatArray
 from app.engine import Ask, EngineSettings, State, add_candidates, choose, load, measure, revise, save, start
 from app.engine.embedding import in_float64
-from app.engine.kernels import Gaussian, Matern
+from app.engine.kernels import Gaussian, Linear, Matern, Scaled
 
 ROUNDING = 2.0**-24
 VECTORS = ("mean", "residual", "projected_leverage", "sums", "G", "H", "w")
@@ -126,3 +126,27 @@ def test_the_residual_is_that_of_the_rows_before_they_were_rounded() -> None:
     X, counts = features(60, 4), np.arange(60) < 20
     state = revise(start(X, settings_of().replace(lam=1e-6)), counts.astype(int), counts * truth(X))
     assert state.leverage[counts].max() <= 1.001  # a measured candidate has at most 1; a rounding is 0.1 at this λ
+
+
+@pytest.mark.parametrize("amplitude", [1e-70, 1e70])
+def test_a_prior_that_float32_cannot_hold_is_refused(amplitude: float) -> None:
+    X, kernel = features(20), Scaled(KERNELS[0], amplitude)
+    start(X, settings_of().replace(kernel=kernel, precision="float64"))
+    with pytest.raises(ValueError, match="with float32, the largest prior variance must lie between 1e-60 and 1e\\+60"):
+        start(X, settings_of().replace(kernel=kernel))
+
+
+def test_candidates_that_float32_cannot_hold_are_not_added() -> None:
+    state = start(features(20), settings_of().replace(kernel=Linear()))
+    with pytest.raises(ValueError, match="the largest prior variance"):
+        add_candidates(state, np.full((1, 3), 1e35))
+    with pytest.raises(ValueError, match="finite numbers"):
+        add_candidates(state, np.full((1, 3), 1e39))
+    add_candidates(state, np.zeros((1, 3)))
+
+
+def test_nothing_is_guaranteed_of_what_is_rounded() -> None:
+    X = features(20)
+    for precision, expected in (("float64", True), ("float32", False)):
+        state = measure(start(X, settings_of(precision=precision)), [0, 1], [0.1, 0.2])
+        assert choose(state, Ask()).guaranteed is expected

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine import Ask, State, choose, start
+from app.engine import Ask, EngineSettings, State, choose, expect, spectrum, start
+from app.engine.kernels import Gaussian
 from app.engine.rules import ExactRule, LocalRule, rule_of
 from app.engine.shortlist import Shortlist
 from app.engine.stability import Rescues
@@ -129,3 +130,16 @@ def test_rows_fetched_ahead_change_no_bound(kind: type, seed: int) -> None:
 def test_a_rule_needs_no_dictionary(rule: str) -> None:
     state = start(lab().X, lab(rule=rule).settings)
     assert len(choose(state, Ask(min_size=3, max_size=3, alpha=1.0)).picks) == 3
+
+
+@pytest.mark.parametrize("most_distinct", [0, 128])
+def test_the_exact_rule_meets_leverages_beside_which_a_measurement_is_lost(
+    most_distinct: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With leverages of 1e30, C_BB + 1/n of equal candidates is singular to the last digit."""
+    monkeypatch.setattr(spectrum, "MOST_DISTINCT", most_distinct)
+    settings = EngineSettings(Gaussian(1.0), lam=1e-30, rule="exact", threshold=1e9, hallucination="full")
+    state = expect(start(np.zeros((6, 1)), settings), np.arange(4))
+    batch = choose(state, Ask(min_size=5, max_size=8))
+    assert len(batch.picks) >= 5
+    assert np.isfinite(batch.ratio_bound)

@@ -1,13 +1,28 @@
 """Whatever finite numbers come in: never NaN, never an exception, no negative leverage; a rescue is reported."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine import Ask, EngineSettings, State, add_candidates, beta, choose, design, expect, measure, revise, start
-from app.engine.kernels import Gaussian, Kernel, Linear, Matern, Polynomial
-from app.engine.settings import RuleName
+from app.engine import (
+    Ask,
+    EngineSettings,
+    State,
+    add_candidates,
+    beta,
+    choose,
+    design,
+    expect,
+    measure,
+    revise,
+    start,
+    time_limit,
+)
+from app.engine.kernels import Gaussian, Kernel, Linear, Matern, Polynomial, Scaled
+from app.engine.settings import WORKING_RANGES, RuleName
 from app.engine.stability import Rescues, clip_extremes, inverse_cholesky
 from tests.engine.problems import confidence_bounds
 
@@ -95,6 +110,31 @@ def test_any_finite_numbers_are_survived(
     rows: list[list[float]], values: list[float], kernel: Kernel, rule: RuleName, lam: float, dictionary: str
 ) -> None:
     live(np.array(rows), np.array(values), EngineSettings(kernel=kernel, lam=lam, rule=rule, dictionary=dictionary))  # type: ignore[arg-type]
+
+
+def extreme(name: str) -> st.SearchStrategy[float]:
+    """The ends of a setting's working range, ordinary numbers and any in between."""
+    lowest, highest = WORKING_RANGES[name]
+    return st.one_of(st.sampled_from([lowest, highest]), st.floats(max(lowest, 1e-3), min(highest, 10.0))) | st.floats(
+        lowest, highest
+    )
+
+
+@given(
+    st.fixed_dictionaries({name: extreme(name) for name in WORKING_RANGES}),
+    st.sampled_from([*KERNELS, Scaled(Gaussian(1.0), 1e150), Scaled(Gaussian(1.0), 1e-150), Polynomial(20, 1e60)]),
+    st.sampled_from(RULES),
+    st.sampled_from(["sharp", "tight", "paper"]),
+    st.sampled_from(["projected", "full"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_settings_within_their_ranges_are_survived(
+    numbers: dict[str, float], kernel: Kernel, rule: RuleName, confidence: str, hallucination: str
+) -> None:
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    names: dict[str, Any] = {"rule": rule, "confidence": confidence, "hallucination": hallucination}
+    with time_limit(60):
+        live(X, X[:, 0], EngineSettings(kernel, **numbers, **names))
 
 
 def test_a_rescue_is_reported() -> None:

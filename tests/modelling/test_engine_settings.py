@@ -48,6 +48,14 @@ def test_a_kernel_outside_its_working_range_is_refused() -> None:
     ]
 
 
+def test_a_kernel_of_very_many_kernels_is_refused() -> None:
+    parts = [{"kind": "sum", "parts": [{"kind": "linear"}] * 9}] * 10
+    with pytest.raises(Invalid) as refused:
+        check_configuration(Configuration(theory=Theory(kernel={"kind": "sum", "parts": parts})))
+    assert [finding.message for finding in refused.value.findings] == ["A kernel may consist of at most 100 kernels."]
+    check_configuration(Configuration(theory=Theory(kernel={"kind": "sum", "parts": parts[:9]})))
+
+
 def test_ordinary_theory_is_accepted() -> None:
     check_configuration(Configuration(theory=Theory()))
     check_configuration(Configuration(theory=Theory(noise=1e-21, norm=1e-19, q_bar=None)))

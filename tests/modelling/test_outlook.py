@@ -10,7 +10,16 @@ from app.domain.predictions import NextBatch, RemainingGain, difference_in_words
 from app.domain.studies import Direction, Limits
 from app.engine.auto import TrackRecord
 from app.modelling.model import Model
-from app.modelling.outlook import ALL_EQUAL, FEWEST_RESULTS, SHORT_LIST, TOO_FEW, Standing, advice, outlook_of
+from app.modelling.outlook import (
+    ALL_EQUAL,
+    FEWEST_RESULTS,
+    SHORT_LIST,
+    TOO_FEW,
+    UNSKILLED,
+    Standing,
+    advice,
+    outlook_of,
+)
 from app.modelling.predicting import Predictor
 from tests.modelling.test_predicting import model_of
 
@@ -133,6 +142,23 @@ def test_stop_is_advised_when_little_is_left_and_never_before_twenty_results() -
         assert young.do == "ask"
         assert "20 results" in young.why
     assert advice(replace(STANDING, results=FEWEST_RESULTS), SMALL, NEXT).do == "stop"
+
+
+def test_a_model_that_predicts_nothing_does_not_advise_to_stop() -> None:
+    for gain in (SMALL, RemainingGain(0.0, 0.0)):
+        unskilled = advice(replace(STANDING, skill=0.0), gain, NEXT)
+        assert (unskilled.do, unskilled.why) == ("ask", UNSKILLED)
+        assert advice(replace(STANDING, skill=0.01), gain, NEXT).do == "stop"
+    assert advice(replace(STANDING, skill=0.0), LARGE, NEXT).why != UNSKILLED
+    assert advice(replace(STANDING, skill=0.0, pending=5), SMALL, NEXT).do == "wait for results"
+
+
+def test_the_skill_of_a_model_counts_as_long_as_candidates_are_unmeasured() -> None:
+    smooth, erratic = model_of(n=25), model_of(n=25, f=lambda x: np.random.default_rng(0).permutation(len(x)) * 1.0)
+    assert Standing.of(smooth, smooth.fit, 5).skill > 0.5
+    assert Standing.of(erratic, erratic.fit, 5).skill < 0.2
+    complete = in_state(erratic, available=erratic.state.counts > 0)
+    assert Standing.of(complete, complete.fit, 5).skill == 1.0
 
 
 def test_the_study_may_state_what_is_negligible() -> None:

@@ -113,6 +113,7 @@ def replace_code(mutant: Mutant) -> int:
     file = str(ROOT / mutant.path)
     codes = {_place(code): code for code in _codes(compile(mutant.source, file, "exec"))}
     changed = 0
+    gc.unfreeze()  # what tests/conftest.py froze would not be found
     for function in [found for found in gc.get_objects() if isinstance(found, FunctionType)]:
         if function.__code__.co_filename == file:
             code = codes.get(_place(function.__code__))

@@ -19,6 +19,7 @@ FILE = ROOT / "app/services/memory.py"
 @pytest.fixture
 def restored() -> Iterator[None]:
     """The code of the file's functions is again what it was."""
+    gc.unfreeze()
     functions = [found for found in gc.get_objects() if isinstance(found, FunctionType)]
     codes = [(found, found.__code__) for found in functions if found.__code__.co_filename == str(FILE)]
     yield

@@ -27,7 +27,21 @@ STATEMENTS: dict[str, tuple[Prepared, dict[str, Any], str]] = {
     "results of batches": (observations._OF_BATCHES, {"batches": [1]}, "(study_id=? AND batch=?)"),
     "results with references": (observations._WITH_REFS, {"refs": ["a"]}, "(study_id=? AND ref=?)"),
     "results by number": (observations._NUMBERED, {"numbers": [1]}, "(study_id=? AND number=?)"),
-    "measured suggestions": (observations._COMPLETED, {"batches": [1]}, "(study_id=? AND batch=?)"),
+    "results of suggestions": (
+        observations._ANSWERING,
+        {"batches": [1], "ranks": [1]},
+        "(study_id=? AND batch=? AND rank=? AND replicate>?)",
+    ),
+    "measured suggestions": (
+        observations._COMPLETED,
+        {"batches": [1], "ranks": [1]},
+        "(study_id=? AND batch=? AND rank=?)",
+    ),
+    "suggestions by id": (
+        batches._SUGGESTIONS_WITH,
+        {"batches": [1], "ranks": [1]},
+        "(study_id=? AND batch=? AND rank=?)",
+    ),
     "pending suggestions": (batches._SUGGESTIONS_IN, {"state": "pending"}, "(study_id=? AND state=?)"),
     "suggestions of batches": (batches._SUGGESTIONS_OF, {"batches": [1]}, "(study_id=? AND batch=?)"),
     "suggestions of candidates": (batches._SUGGESTIONS_FOR, {"candidates": [1]}, "(study_id=? AND candidate=?)"),

@@ -183,16 +183,22 @@ def close_batch(
     return respond(tx.write_once(batches.close, resources, study, number, reason, answer=_batch))
 
 
-@router.get("/suggestions", summary="What is on a worker's bench")
-def list_suggestions(
+@router.get("/suggestions", summary="What is on a worker's bench", response_model=BenchOut)
+async def list_suggestions(
     study: Name,
     tx: CanRead,
     resources: ResourcesDep,
+    run_long: RunLong,
     state: SuggestionState = SuggestionState.PENDING,
     worker: Annotated[Name | None, Query()] = None,
-) -> BenchOut:
+) -> Response:
     """What is pending, of one worker or of all."""
-    return bench_out(tx.read(batches.bench, resources, study, state, worker))
+
+    def read() -> Response:
+        with resources.memory.reserve(tx.read(batches.bench_bytes, study, state)):
+            return respond(answer(bench_out(tx.read(batches.bench, resources, study, state, worker))))
+
+    return await run_long(read)
 
 
 @router.post(

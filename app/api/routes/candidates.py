@@ -219,7 +219,7 @@ async def list_candidates(
 ) -> Response:
     """With `posterior`, each has what the model expects of it. Conditions in `where` must all be met."""
     if format == "json":
-        return await reader.answer(study, partial(_page, study, reader.tx, resources, query))
+        return await reader.answer_bytes(study, partial(_page, study, reader.tx, resources, query), "application/json")
     return await run_long(partial(_table, study, reader.tx, resources, replace(query, omitted=tuple(omit)), format))
 
 
@@ -262,10 +262,11 @@ def change_candidate(
     )
 
 
-def _page(study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery) -> CandidatePageOut:
+def _page(study: str, tx: ReadTransactions, resources: Resources, query: CandidateQuery) -> bytes:
     predictions = predict(resources, tx, study) if query.posterior else None
     with resources.memory.reserve(tx.read(candidates.page_bytes, resources, study, query)):
-        return page_out(tx.read(candidates.read_page, resources, study, query, predictions))
+        page = page_out(tx.read(candidates.read_page, resources, study, query, predictions))
+        return page.model_dump_json().encode()
 
 
 def _table(

@@ -14,13 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from secrets import token_hex
-from shutil import rmtree
-from tempfile import mkdtemp
 from threading import Event, Lock
 from time import monotonic
 from typing import Protocol
 
 from app.compute.channel import Channel, WorkerSettings
+from app.temporary_folders import TemporaryFolder
 
 OBJECT_STORE_BYTES = 128 * 2**20  # results on their way; what does not fit is spilled to disk
 ACTOR_START_SECONDS = 120.0
@@ -28,6 +27,7 @@ CLUSTER_START_SECONDS = 300.0  # ten on a quiet machine; one that is slow is not
 LOOK_SECONDS = 0.2
 CLOSE_SECONDS = 10.0
 STOPPING = "the server is stopping"
+PREFIX = "nb-locked-"  # of the folder that Ray writes to; the names of its sockets are long enough
 HEAD = "app.compute.on_ray.head"
 
 NO_STATISTICS = {"RAY_USAGE_STATS_ENABLED": "0"}
@@ -103,7 +103,7 @@ class LocalCluster:
         self._closing = Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._end: socket.socket | None = None  # the head ends when this is closed
-        self._folder = ""  # which the head deletes, unless it is killed
+        self._folder: TemporaryFolder | None = None
         self._address = ""
 
     def address(self) -> str:
@@ -125,7 +125,7 @@ class LocalCluster:
 
     def _start(self) -> str:
         self._end, theirs = socket.socketpair()
-        self._folder = mkdtemp(prefix="nb-ray-")
+        self._folder = TemporaryFolder(PREFIX)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  (a group of its own, which includes Ray's processes)
                 [sys.executable, "-P", "-m", HEAD, str(theirs.fileno())],
@@ -137,7 +137,7 @@ class LocalCluster:
             )
         channel = Channel(self._end)
         try:
-            channel.send(HeadSettings(OBJECT_STORE_BYTES, self._folder))
+            channel.send(HeadSettings(OBJECT_STORE_BYTES, str(self._folder.path)))
             self._wait_for_answer(self._end)
             return str(channel.receive())
         except (EOFError, ConnectionError) as error:
@@ -165,8 +165,9 @@ class LocalCluster:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        rmtree(self._folder, ignore_errors=True)
-        self._end = self._process = None
+        if self._folder is not None:
+            self._folder.discard()
+        self._end = self._process = self._folder = None
 
 
 def _is_loopback(host: str) -> bool:

@@ -44,6 +44,15 @@ class LeaveOneOut:
     deviation: FloatArray
     """(n,) of the average, noise included."""
 
+    @property
+    def skill(self) -> float:
+        """1 − the squared errors over those of predicting each by the mean of the others: 0 is no better than that."""
+        n = len(self.observed)
+        by_mean = (self.observed - self.observed.mean()) * (n / (n - 1))
+        squares = float(by_mean @ by_mean)
+        errors = self.observed - self.predicted
+        return 1 - float(errors @ errors) / squares if squares > 0 else 0.0
+
 
 def leave_one_out(X: FloatArray, fit: FittedModel, observed: Observed) -> LeaveOneOut | None:
     """None with fewer than FEWEST measured candidates: there is nothing to predict one from."""

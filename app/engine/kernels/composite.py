@@ -17,7 +17,8 @@ class Columns:
     columns: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not self.columns or min(self.columns) < 0 or len(set(self.columns)) < len(self.columns):
+        whole = all(type(column) is int for column in self.columns)
+        if not self.columns or not whole or min(self.columns) < 0 or len(set(self.columns)) < len(self.columns):
             raise ValueError(f"columns must be distinct column numbers: {self.columns}")
 
     def matrix(self, X: FloatArray, Y: FloatArray) -> FloatArray:
@@ -46,6 +47,8 @@ class Columns:
         return {"kind": "columns", "columns": list(self.columns), "part": self.part.describe()}
 
     def _chosen(self, X: FloatArray) -> FloatArray:
+        if max(self.columns) >= X.shape[1]:
+            raise ValueError(f"there is no column {max(self.columns)} among {X.shape[1]}, counted from 0")
         return np.ascontiguousarray(X[:, list(self.columns)])
 
     def _both(self, X: FloatArray, Y: FloatArray) -> tuple[FloatArray, FloatArray]:

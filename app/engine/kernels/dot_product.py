@@ -12,6 +12,9 @@ from app.engine.kernels.distances import mirror
 LARGE = 1e75
 """Features are clipped here, so that xᵀy and its square are finite. A kernel of clipped features is still a kernel."""
 
+HIGHEST_DEGREE = 100
+"""With a degree that is not whole, a power of xᵀy is no kernel."""
+
 
 @dataclass(frozen=True)
 class Linear(Parameterless):
@@ -41,8 +44,8 @@ class Polynomial:
     def __post_init__(self) -> None:
         require_positive("slope", self.slope)
         require_positive("offset", self.offset)
-        if self.degree < 1:
-            raise ValueError(f"degree must be at least 1: {self.degree}")
+        if not 1 <= self.degree <= HIGHEST_DEGREE or self.degree % 1:
+            raise ValueError(f"degree must be a whole number from 1 to {HIGHEST_DEGREE}: {self.degree}")
 
     def matrix(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         """(slope·xᵀy + offset)^degree, (n, p)."""

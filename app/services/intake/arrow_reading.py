@@ -67,7 +67,7 @@ def column_file(folder: Path, position: int) -> Path:
 def _read(path: Path, form: str, declared: Declared, limits: IntakeLimits) -> CandidateTable:
     if find_spec("polars") is None:
         raise ArrowNotInstalled
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=path.parent) as folder:
         _run_child(ReadRequest(str(path.absolute()), form, folder, declared, limits))
         columns = _load_columns(Path(folder), form)
     return build_table(columns, FIRST_ROW, declared, limits, Findings())

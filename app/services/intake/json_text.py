@@ -16,7 +16,7 @@ _TEXT = re.compile(rb'"(?:[^"\\]++|\\.?)*+"?', re.DOTALL)  # one that is not clo
 
 def loads(body: bytes) -> Any:
     """The value of a JSON text."""
-    if values_in(body) > MOST_JSON_VALUES:
+    if len(body) > MOST_JSON_VALUES and values_in(body) > MOST_JSON_VALUES:  # a value takes a byte at least
         raise JsonLimits(f"The JSON has more than {MOST_JSON_VALUES:,} values. Send a large table as CSV.")
     try:
         value = json.loads(body.decode("utf-8"), object_pairs_hook=_members, parse_constant=_no_constant)
@@ -24,7 +24,9 @@ def loads(body: bytes) -> Any:
         raise JsonLimits from None
     except ValueError as error:
         raise Malformed from error
-    _check(value, may_hold_any_character=b"\\u" in body)
+    may_hold_any_character = b"\\u" in body
+    if may_hold_any_character or body.count(b"{") + body.count(b"[") > MOST_LEVELS:
+        _check(value, may_hold_any_character=may_hold_any_character)
     return value
 
 

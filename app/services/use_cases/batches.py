@@ -13,6 +13,7 @@ from app.domain.errors import BatchNotFound, UnreadableEvent
 from app.domain.events import AbandonedMeasurement, BatchIssued, MeasurementsAbandoned
 from app.domain.observations import Observation, ObservationKind
 from app.domain.studies import Study
+from app.services.memory import PER_SUGGESTION
 from app.services.resources import Resources
 from app.services.use_cases import studies
 from app.storage import batches as rows
@@ -127,6 +128,11 @@ def bench(
         numbers = {batch.number for batch in rows.page(connection, study, worker=worker)}
         suggestions = [suggestion for suggestion in suggestions if suggestion.id.batch in numbers]
     return with_candidates(connection, resources, study, suggestions)
+
+
+def bench_bytes(connection: Connection, actor: Actor, name: str, state: SuggestionState) -> int:
+    """About how much memory `bench` takes, with its JSON."""
+    return PER_SUGGESTION * rows.count_in(connection, studies.find(connection, actor, name), state)
 
 
 def with_candidates(

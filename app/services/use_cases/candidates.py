@@ -13,13 +13,12 @@ from app.domain.access import Actor
 from app.domain.candidates import Candidate, CellValue, Column
 from app.domain.errors import CandidateNotFound, Finding, Invalid
 from app.domain.events import CandidateReference, CandidatesSwitched
-from app.domain.limits import MOST_PAGE_CELLS
+from app.domain.limits import MOST_PAGE_CELLS, MOST_PAGE_TEXT_BYTES
 from app.domain.predictions import Prediction
 from app.domain.studies import Study
 from app.modelling.ledger_state import LedgerState
 from app.modelling.predicting import Predictions
 from app.services.filters import FilteredTable
-from app.services.intake.limits import IntakeLimits
 from app.services.memory import PER_CELL, PER_TEXT_BYTE
 from app.services.resources import Resources
 from app.services.use_cases import studies
@@ -27,7 +26,6 @@ from app.storage import blobs, ledger
 from app.storage.candidate_set import CandidateSet, known_blocks
 
 ROWS_AT_ONCE = 2_000
-MOST_HARMLESS_BYTES = 4 * 2**20  # of the texts in a page
 MOST_SWITCHED = 100_000
 
 
@@ -156,25 +154,35 @@ def read_page(
     candidates = CandidateSet(connection, resources.arrays, study)
     state = partial(resources.ledger_states.read, connection, study.id, study.seq)
     matching = _matching(candidates, study, query, predictions, state)
-    end = query.offset + _rows_of_a_page(study, query.limit)
+    texts = _text_bytes_of_a_row(study, _stored_texts(connection, resources, study))
+    end = query.offset + _rows_of_a_page(study, query.limit, texts)
     shown = _ordered(candidates, study, query.sort, matching, predictions, end)[query.offset :]
     predicted = None if predictions is None else [predictions.of(number) for number in shown.tolist()]
     return CandidatePage(len(matching), candidates.read(shown), predicted)
 
 
 def page_bytes(connection: Connection, actor: Actor, resources: Resources, name: str, query: CandidateQuery) -> int:
-    """About how much memory a page takes at the most: its cells, and the texts in them."""
+    """About how much memory a page takes: its cells, the texts in them, and arrays that no cache keeps for others."""
     study = studies.find(connection, actor, name)
-    rows = min(_rows_of_a_page(study, query.limit), study.candidates)
-    levels = [column.levels for column in study.columns if column.levels]
-    in_features = rows * sum(max(map(len, texts)) for texts in levels)
+    stored = _stored_texts(connection, resources, study)
+    texts = _text_bytes_of_a_row(study, stored)
+    rows = min(_rows_of_a_page(study, query.limit, texts), study.candidates)
+    arrays = stored if stored > resources.settings.cache_bytes else 0
+    return arrays + rows * (PER_CELL * len(study.columns) + PER_TEXT_BYTE * texts)
+
+
+def _stored_texts(connection: Connection, resources: Resources, study: Study) -> int:
+    """The bytes of all texts in attributes."""
     attributes = [column.name for column in study.columns if (column.role, column.kind) == ("attribute", "text")]
-    in_attributes = rows * len(attributes) * IntakeLimits.cell_length
-    if in_attributes > MOST_HARMLESS_BYTES:  # it is worth a look at how long they are
-        blocks = known_blocks(connection, resources.arrays, study)
-        digests = {block.arrays.attributes[name].content for block in blocks for name in attributes}
-        in_attributes = min(in_attributes, blobs.total_size(connection, [digest for digest in digests if digest]))
-    return PER_CELL * rows * len(study.columns) + PER_TEXT_BYTE * (in_features + in_attributes)
+    blocks = known_blocks(connection, resources.arrays, study) if attributes else ()
+    digests = {block.arrays.attributes[name].content for block in blocks for name in attributes}
+    return blobs.total_size(connection, [digest for digest in digests if digest])
+
+
+def _text_bytes_of_a_row(study: Study, stored: int) -> int:
+    """How long the texts of a candidate are: those of features at the most, those of attributes on average."""
+    in_features = sum(max(map(len, column.levels)) for column in study.columns if column.levels)
+    return in_features + stored // max(1, study.candidates)
 
 
 def table_rows(
@@ -205,9 +213,10 @@ def table_rows(
             yield [candidate.key, *cells, candidate.available, candidate.reason, *numbers]
 
 
-def _rows_of_a_page(study: Study, limit: int) -> int:
-    """A page is whole in memory, about 160 bytes per cell, so with many columns it is shorter than requested."""
-    return min(limit, max(1, MOST_PAGE_CELLS // max(1, len(study.columns))))
+def _rows_of_a_page(study: Study, limit: int, texts: int) -> int:
+    """A page is whole in memory, so with many columns, or long texts in each row, it is shorter than requested."""
+    by_cells, by_texts = MOST_PAGE_CELLS // max(1, len(study.columns)), MOST_PAGE_TEXT_BYTES // max(1, texts)
+    return min(limit, max(1, min(by_cells, by_texts)))
 
 
 def _find(connection: Connection, resources: Resources, study: Study, key: str) -> Candidate:
@@ -259,7 +268,10 @@ def _ordered(
         return numbers[:most]
     name, falling = sort.removeprefix("-"), sort.startswith("-")
     predicted = {} if predictions is None else predictions.columns()
-    ranks = predicted[name][numbers] if name in predicted else _ranks(candidates, _column(study, name, "sort"), numbers)
+    if name in predicted:
+        ranks = predicted[name][numbers].astype(float)
+    else:
+        ranks = _ranks(candidates, _column(study, name, "sort"), numbers)
     return numbers[first_in_order(-ranks if falling else ranks, most)]
 
 

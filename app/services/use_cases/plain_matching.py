@@ -9,8 +9,8 @@ from typing import Any
 
 from app.domain.errors import Finding
 from app.domain.observations import SOLE, Measured, PlainObservations, Report, ReportColumns
-from app.domain.studies import Study
-from app.services.foresight import ResultsAtHead, plain_quantity
+from app.domain.studies import Objective, Study
+from app.services.foresight import ResultsAtHead, only_quantity
 from app.services.recent_results import StudyAtHead
 from app.services.use_cases.plausibility import Plausibility
 from app.services.use_cases.repeats import Match
@@ -37,7 +37,7 @@ def match_plainly(
     study: Study, before: StudyAtHead, reports: Sequence[Report], stored: ResultsAtHead, *, all_new: bool
 ) -> tuple[Sequence[Match], tuple[Finding, ...]] | None:
     """A match for each report, in order, and what seemed odd; None if one of them is not plain, or may be a repeat."""
-    quantity = plain_quantity(study)
+    quantity = only_quantity(study)
     if quantity is None:
         return None
     plain = _Plain(quantity, study, before, stored, all_new=all_new)
@@ -47,9 +47,9 @@ def match_plainly(
 
 class _Plain:
     def __init__(
-        self, quantity: str, study: Study, before: StudyAtHead, stored: ResultsAtHead, *, all_new: bool
+        self, quantity: Objective, study: Study, before: StudyAtHead, stored: ResultsAtHead, *, all_new: bool
     ) -> None:
-        self._name = quantity
+        self._name, self._limits = quantity.name, quantity.limits
         self._next_number = before.next_number
         self._pending = {suggestion.candidate for suggestion in before.pending}
         latest = [outcome for _, outcome in before.latest]
@@ -66,11 +66,11 @@ class _Plain:
                 return None
             matches.append(Match(report, "recorded", candidate, key, number, {self._name: measured}))
         values = [match.values[self._name].value for match in matches]
-        return matches if self._are_new([match.candidate for match in matches], values) else None
+        return matches if self._are_plain([match.candidate for match in matches], values) else None
 
     def columns(self, reports: ReportColumns) -> PlainMatches | None:
         candidates = [self._stored.numbers.get(key, -1) for key in reports.keys]
-        if -1 in candidates or not self._are_new(candidates, reports.values):
+        if -1 in candidates or not self._are_plain(candidates, reports.values):
             return None
         return PlainMatches(reports, PlainObservations(self._next_number, self._name, candidates, reports.values))
 
@@ -83,9 +83,11 @@ class _Plain:
         found = (self._plausibility.finding(m.values[self._name].value, None, m.report) for m in matches)
         return tuple(finding for finding in found if finding is not None)
 
-    def _are_new(self, candidates: Sequence[int], values: Sequence[float]) -> bool:
-        """Whether no value answers a suggestion or is stored already."""
+    def _are_plain(self, candidates: Sequence[int], values: Sequence[float]) -> bool:
+        """Whether all values are within the limits, and none answers a suggestion or is stored already."""
         if not self._pending.isdisjoint(candidates):
+            return False
+        if self._limits is not None and not (self._limits.allow(min(values)) and self._limits.allow(max(values))):
             return False
         if self._all_new:
             return True

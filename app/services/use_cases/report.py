@@ -20,7 +20,7 @@ from app.domain.events import (
 from app.domain.observations import Report, ReportedObservation, keys_of
 from app.domain.studies import Study
 from app.services.foresight import ResultsAtHead, foreseen_results, read_results
-from app.services.recent_results import LATEST
+from app.services.recent_results import LATEST, StudyAtHead
 from app.services.resources import Resources
 from app.services.use_cases import studies
 from app.services.use_cases.observations import must_be_allowed
@@ -78,11 +78,7 @@ def report(
     for event, reason in _events(matches, upload, options):
         study = ledger.append(connection, study, actor, event, reason)
     if _are_new(matches):
-        newest = [(match.observation or 0, match.values) for match in matches[-LATEST:]]
-        resources.recent_results.add(before, study, newest)
-        if not isinstance(matches, PlainMatches):  # so many share no transaction with others
-            new = ((match.candidate, match.values.values()) for match in matches)
-            stored.add(study, {(candidate, measured.value) for candidate, values in new for measured in values})
+        _remember(resources, before, study, matches, stored)
     return ReportReceipt(matches, warnings, upload)
 
 
@@ -117,8 +113,23 @@ def _match(
 def _are_new(matches: Sequence[Match]) -> bool:
     """Whether nothing but new results comes of them, so that the study is known without reading it again."""
     return isinstance(matches, PlainMatches) or all(
-        match.status == "recorded" and match.suggestion is None and match.version == 1 for match in matches
+        match.status == "recorded" and match.version == 1 for match in matches
     )
+
+
+def _remember(
+    resources: Resources, before: StudyAtHead, study: Study, matches: Sequence[Match], stored: ResultsAtHead
+) -> None:
+    """What is known of the study after new results, for the reports that follow."""
+    newest = [(match.observation or 0, match.values) for match in matches[-LATEST:]]
+    if isinstance(matches, PlainMatches):  # so many share no transaction with others, and answer no suggestion
+        resources.recent_results.add(before, study, newest, frozenset())
+        return
+    answered = {match.suggestion for match in matches if match.suggestion is not None}
+    if all(suggestion.replicates == 1 for suggestion in before.pending if suggestion.id in answered):
+        resources.recent_results.add(before, study, newest, answered)
+    new = ((match.candidate, match.values.values()) for match in matches)
+    stored.add(study, {(candidate, measured.value) for candidate, values in new for measured in values})
 
 
 def must_not_be_empty(reports: Sequence[Report]) -> None:

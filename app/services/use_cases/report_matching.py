@@ -70,10 +70,10 @@ class ReportMatcher:
         self._repeats = RepeatedReports(connection, study, self._next_number, corrects=corrects)
         self._plausibility = Plausibility.by_quantity(study.configuration, [v for _, v in self._before.latest])
         self._equal_rows: Counter[Sameness] = Counter()
-        self._loaded_batches: set[int] = set()
+        self._loaded: set[SuggestionId] = set()
         self._suggestions: dict[SuggestionId, Suggestion] = {}
         self._filled: dict[SuggestionId, dict[int, Earlier]] = {}  # by replicate
-        self._load(report.suggestion.batch for report in reports if report.suggestion is not None)
+        self._load(report.suggestion for report in reports if report.suggestion is not None)
         self._errors: list[Finding] = []
         self._conflicts: list[Finding] = []
         self._warnings: list[Finding] = []
@@ -272,7 +272,7 @@ class ReportMatcher:
         if pending is not None:
             return pending
         issued = batches.suggestions_for(self._connection, self._study, [candidate])
-        self._load({suggestion.id.batch for suggestion in issued[-1:]})
+        self._load(suggestion.id for suggestion in issued[-1:])
         return issued[-1] if issued else None
 
     def _recognise(self, report: Report, pending: Suggestion | None, candidate: int, values: Outcome) -> Earlier | None:
@@ -307,7 +307,7 @@ class ReportMatcher:
         """The pending suggestions of each candidate, oldest first."""
         by_candidate: dict[int, list[Suggestion]] = defaultdict(list)
         pending = self._before.pending
-        self._load({suggestion.id.batch for suggestion in pending if suggestion.replicates > 1})
+        self._load(suggestion.id for suggestion in pending if suggestion.replicates > 1)
         for suggestion in pending:
             self._filled.setdefault(suggestion.id, {})  # with one replicate, pending means that it has no result
             by_candidate[suggestion.candidate].append(suggestion)
@@ -318,14 +318,14 @@ class ReportMatcher:
         suggestions = self._pending.get(candidate, ())
         return next((s for s in suggestions if len(self._filled[s.id]) < s.replicates), None)
 
-    def _load(self, numbers: Iterable[int]) -> None:
-        """Read the suggestions and the results of batches that were not read yet."""
-        missing = set(numbers) - self._loaded_batches
-        self._loaded_batches |= missing
-        for suggestion in batches.suggestions_of(self._connection, self._study, missing):
+    def _load(self, ids: Iterable[SuggestionId]) -> None:
+        """Read suggestions that were not read yet, and their results."""
+        missing = set(ids) - self._loaded
+        self._loaded |= missing
+        for suggestion in batches.suggestions_with(self._connection, self._study, missing):
             self._suggestions[suggestion.id] = suggestion
             self._filled[suggestion.id] = {}
-        for observation in observations.of_suggestions(self._connection, self._study, missing):
+        for observation in observations.answering(self._connection, self._study, missing):
             if observation.suggestion is not None and observation.replicate is not None:
                 self._filled[observation.suggestion][observation.replicate] = self._results.of(observation)
 

@@ -1,5 +1,7 @@
 """Each result predicted from the others, and what every column does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -50,6 +52,18 @@ def test_a_result_left_out_is_predicted_by_all_others(n: int, seed: int) -> None
         variance += (1 - k @ C_inv.sum(axis=1)) ** 2 / b + model.lam / observed.counts[number] + 1e-8
         amplitude = ((y - mu) @ C_inv @ (y - mu) + PRIOR_WEIGHT) / (len(rest) - 1 + PRIOR_WEIGHT)
         assert loo.deviation[i] == pytest.approx(np.sqrt(amplitude * variance), rel=1e-5)
+
+
+@settings(max_examples=15, deadline=None)
+@given(n=st.integers(6, 25), seed=st.integers(0, 30))
+def test_skill_compares_predictions_with_the_mean_of_the_others(n: int, seed: int) -> None:
+    X, _, model, observed = study(n, seed)
+    loo = leave_one_out(X, model, observed)
+    y = loo.observed
+    by_mean = sum((y[i] - np.delete(y, i).mean()) ** 2 for i in range(len(y)))
+    assert loo.skill == pytest.approx(1 - np.sum((y - loo.predicted) ** 2) / by_mean)
+    assert replace(loo, observed=np.ones(len(y))).skill == 0  # equal results have no errors to compare with
+    assert replace(loo, predicted=y).skill == 1
 
 
 def test_two_candidates_say_nothing_of_each_other() -> None:
