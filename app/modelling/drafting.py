@@ -238,21 +238,17 @@ def _complete_in_words(model: Model, sized: SizedSelection, size: BatchSize, ter
 
 
 def one_fewer_and_more(sized: SizedSelection) -> str:
-    """What the last choice promises, and so is lost without it, and what another would."""
+    """What would be given up without the last choice, and what another would add."""
     alone = len(sized.shares) == 1
     more = "no other may be chosen"
     if sized.next_share is not None:
-        more = f"one more would promise {_promised(sized.next_share, 'it' if alone else 'the first')}"
-    if alone:
-        return more
-    return f"the last promises {_promised(sized.shares[-1], 'the first')}, which one fewer would give up; {more}"
+        more = f"one more would add {_promised(sized.next_share, 'this one' if alone else 'the first')}"
+    return more if alone else f"one fewer would give up {_promised(sized.shares[-1], 'the first')}; {more}"
 
 
 def _promised(share: float, other: str) -> str:
     """What a choice promises beside another, which may promise next to nothing: then a percentage says nothing."""
-    if share > 1:
-        return f"more than {other} does"
-    return f"{share_in_words(share)} of what {other} does"
+    return f"more than {other} promises" if share > 1 else f"{share_in_words(share)} of what {other} promises"
 
 
 def _with_one_more(model: Model, sized: SizedSelection, size: BatchSize, terms: Terms) -> SizedSelection:

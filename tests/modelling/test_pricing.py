@@ -143,9 +143,10 @@ def test_what_promises_more_than_the_first_is_not_told_in_percent() -> None:
     """Where the first promises next to nothing, the last once promised 414716652832798277632% of it."""
     batch = SizedSelection(cast("Selection", None), np.array([1.0, 0.4, 4e15]), next_share=0.634)
     words = one_fewer_and_more(batch)
-    assert words.startswith("the last promises more than the first does, which one fewer would give up;")
-    assert words.endswith("one more would promise 63 % of what the first does")
+    assert words == (
+        "one fewer would give up more than the first promises; one more would add 63 % of what the first promises"
+    )
     alone = replace(batch, shares=np.array([1.0]), next_share=1.4)
-    assert one_fewer_and_more(alone) == "one more would promise more than it does"
+    assert one_fewer_and_more(alone) == "one more would add more than this one promises"
     little = replace(alone, next_share=1e-9)
-    assert one_fewer_and_more(little) == "one more would promise less than 1 % of what it does"
+    assert one_fewer_and_more(little) == "one more would add less than 1 % of what this one promises"
