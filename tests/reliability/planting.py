@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 from sqlalchemy import Connection, text
 
+from app.api import bodies
 from app.compute import supervision
 from app.compute.ledger_states import LedgerStates
 from app.compute.supervision import RemoteComputation, SupervisedWorker
@@ -259,6 +260,16 @@ def _values_not_counted() -> None:
     json_text.values_in = lambda _body: 0
 
 
+def _bodies_of_any_size() -> None:
+    """A body of JSON is held in memory, however long it is."""
+    os.environ["NEXTBATCH_MAX_JSON_BYTES"] = str(1 << 40)
+
+    async def whole(request: bodies._StrictRequest) -> bytes:
+        return b"".join([piece async for piece in request.stream()])
+
+    bodies._StrictRequest._whole_body = whole  # type: ignore[method-assign]
+
+
 def _arrays_not_measured() -> None:
     """The arrays of an archive are unpacked, however large they are."""
     blocks._check_sizes = lambda *_call: None
@@ -374,6 +385,7 @@ BUGS: Mapping[str, Callable[[], None]] = {
     "versions are not compared": _versions_not_compared,
     "errors that are not translated": _errors_not_translated,
     "values that nobody counts": _values_not_counted,
+    "JSON of any size": _bodies_of_any_size,
     "arrays that nobody measures": _arrays_not_measured,
     "work for clients that left": _nobody_notices_who_left,
     "one key on every thread": _first_come_first_served,
