@@ -77,6 +77,8 @@ def test_what_next_is_said_and_done(window: Open, scene: Scene, study: str) -> N
     expect(step.get_by_role("link", name="Open bench-7")).to_be_visible()
     scene.report(study, {"suggestion": batch["suggestions"][0]["suggestion"], "value": 61.5})
     expect(step).to_contain_text("Ask for the next batch")
+    expect(step).to_contain_text("Too few candidates are measured")
+    scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + n} for n in range(1, 7)))
     expect(step).to_contain_text("percentage points")
 
 
@@ -115,7 +117,7 @@ def test_a_key_is_made_granted_and_revoked(window: Open, scene: Scene, study: st
 
 
 def test_an_explanation_closes_however_soon_escape_follows(window: Open, scene: Scene, study: str) -> None:
-    scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + n} for n in range(1, 4)))
+    scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + n} for n in range(1, 7)))
     page = window().sign_in(scene.key, f"/studies/{study}")
     term = page.get_by_role("button", name="What is meant by “still to gain”?").first
     shown = term.evaluate(
@@ -132,7 +134,7 @@ def test_an_explanation_closes_however_soon_escape_follows(window: Open, scene: 
 
 
 def test_every_term_is_explained_one_tap_away(window: Open, scene: Scene, study: str) -> None:
-    scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + n} for n in range(1, 4)))
+    scene.report(study, *({"candidate": f"A{n}", "value": 20.0 + n} for n in range(1, 7)))
     page = window(has_touch=True).sign_in(scene.key, f"/studies/{study}")
     page.get_by_role("button", name="What is meant by “still to gain”?").first.tap()
     expect(page.get_by_role("note")).to_contain_text("How much better than the best so far")
