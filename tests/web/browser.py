@@ -87,6 +87,8 @@ class Window:
         self.offline = False
 
     def close(self) -> None:
+        """Also answers that a test changes and that are under way: they would fail in the next test."""
+        self.page.unroute_all(behavior="ignoreErrors")
         self.context.close()
 
     def _on_console(self, message: ConsoleMessage) -> None:
