@@ -45,8 +45,8 @@ serve: export NEXTBATCH_DATA ?= ./data
 serve: page ## migrate the database and start the server
 	$(BIN)/nextbatch serve
 
-test: setup browser docs ## the whole suite, on SQLite and on PostgreSQL
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+test: setup browser docs ## the whole suite, on SQLite and on PostgreSQL; three processes, as some tests only wait
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 browser: ## Chromium for the page's tests; Debian's own
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null; } || \
