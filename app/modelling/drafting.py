@@ -47,6 +47,8 @@ from app.modelling.terms import NO_TERMS, Need, Terms
 
 MODEL_FREE = frozenset({"uniform"})
 
+PROMISED_HERE, PROMISED_FIRST = "what this one promises", "what the first promises"
+
 HIGHEST = Aims((Aim(0),), origin=np.zeros(1), scale=np.ones(1))
 """The aim of a study with one objective: its score is the optimistic value."""
 
@@ -239,16 +241,18 @@ def _complete_in_words(model: Model, sized: SizedSelection, size: BatchSize, ter
 
 def one_fewer_and_more(sized: SizedSelection) -> str:
     """What would be given up without the last choice, and what another would add."""
-    alone = len(sized.shares) == 1
-    more = "no other may be chosen"
+    last, more = sized.shares[-1], "no other may be chosen"
+    if len(sized.shares) == 1:
+        return more if sized.next_share is None else f"one more would add {_promised(sized.next_share, PROMISED_HERE)}"
     if sized.next_share is not None:
-        more = f"one more would add {_promised(sized.next_share, 'this one' if alone else 'the first')}"
-    return more if alone else f"one fewer would give up {_promised(sized.shares[-1], 'the first')}; {more}"
+        whole = PROMISED_FIRST if last > 1 or sized.next_share > 1 else "it"
+        more = f"one more would add {_promised(sized.next_share, whole)}"
+    return f"one fewer would give up {_promised(last, PROMISED_FIRST)}; {more}"
 
 
-def _promised(share: float, other: str) -> str:
+def _promised(share: float, whole: str) -> str:
     """What a choice promises beside another, which may promise next to nothing: then a percentage says nothing."""
-    return f"more than {other} promises" if share > 1 else f"{share_in_words(share)} of what {other} promises"
+    return f"more than {whole}" if share > 1 else f"{share_in_words(share)} of {whole}"
 
 
 def _with_one_more(model: Model, sized: SizedSelection, size: BatchSize, terms: Terms) -> SizedSelection:

@@ -144,9 +144,11 @@ def test_what_promises_more_than_the_first_is_not_told_in_percent() -> None:
     batch = SizedSelection(cast("Selection", None), np.array([1.0, 0.4, 4e15]), next_share=0.634)
     words = one_fewer_and_more(batch)
     assert words == (
-        "one fewer would give up more than the first promises; one more would add 63 % of what the first promises"
+        "one fewer would give up more than what the first promises; one more would add 63 % of what the first promises"
     )
+    usual = replace(batch, shares=np.array([1.0, 0.8]))
+    assert one_fewer_and_more(usual).endswith("80 % of what the first promises; one more would add 63 % of it")
     alone = replace(batch, shares=np.array([1.0]), next_share=1.4)
-    assert one_fewer_and_more(alone) == "one more would add more than this one promises"
+    assert one_fewer_and_more(alone) == "one more would add more than what this one promises"
     little = replace(alone, next_share=1e-9)
     assert one_fewer_and_more(little) == "one more would add less than 1 % of what this one promises"

@@ -220,7 +220,7 @@ function BatchRow({ batch, facts, results, open, onTurn, verdict, onReplay }: Ro
           </span>
         )}
       </td>
-      <td class="right number" data-label="Cautious limit then">
+      <td class="right number bound" data-label="Cautious limit then">
         {boundWords(batch.regret_bound, facts.summary.unit)}
       </td>
       <td class="nowrap" data-label="Issued" title={fullTime(batch.created_at)}>

@@ -119,7 +119,7 @@ export function CalibrationCurve({ points }: { points: Diagnostics["calibration"
     ...frame(theme),
     xAxis: axis(theme, false, {
       ...quarters,
-      name: "share of the results that should lie inside",
+      name: "share that should lie inside",
       split: true,
     }),
     yAxis: axis(theme, true, { ...quarters, name: "share that lies inside" }),
