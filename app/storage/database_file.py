@@ -70,7 +70,8 @@ class DatabaseFile:
         if self._changed is None:
             self._changed = changed
         if not self._is_overwritten and changed != self._changed:
-            self._is_overwritten = not self._has_kept(self._heads or self._first_heads())
+            # a copy: other threads go on committing
+            self._is_overwritten = not self._has_kept(dict(self._heads) or self._first_heads())
             self._changed = changed
         if self._is_overwritten:  # for good: whatever this process has cached is of another file
             raise DatabaseReplaced(OVERWRITTEN)

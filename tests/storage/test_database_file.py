@@ -17,6 +17,7 @@ from app.cli.serving import prepare
 from app.domain.clock import now
 from app.domain.errors import DatabaseReplaced
 from app.domain.events import StudyCreated
+from app.domain.heads import Head
 from app.domain.studies import Configuration
 from app.main import create_app
 from app.settings import Settings
@@ -126,6 +127,24 @@ def test_a_copy_is_noticed_by_a_server_that_has_written_nothing_itself(
     with pytest.raises(DatabaseReplaced):
         other.must_be_in_place()
     other.dispose()
+
+
+def test_a_commit_while_the_file_is_looked_at_is_no_harm(
+    written: TestClient, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at = written.app.state.resources.database.file  # type: ignore[attr-defined]
+    driver, connect = sqlite_driver(), sqlite_driver().connect
+
+    def commit_and_connect(*place: str, **options: bool) -> object:
+        looked_at.note_heads({99: Head("another", 1, "0" * 64)})
+        return connect(*place, **options)
+
+    looked_at.must_be_in_place()
+    os.utime(file, (0, 0))
+    with monkeypatch.context() as patched:
+        patched.setattr(driver, "connect", commit_and_connect)
+        looked_at.must_be_in_place()
+    assert 99 in looked_at._heads
 
 
 def test_checkpoints_of_other_programs_are_no_harm(written: TestClient, file: Path) -> None:
